@@ -1,0 +1,135 @@
+/* The engine: the state of one session, as a pure deterministic state machine.
+ *
+ * The same commands give the same addresses, numbers, times and errors on every machine. It does
+ * no I/O, reads no clock, has no threads or globals and allocates only through the table that its
+ * owner hands in. It never sees JSON or sockets. One engine is used by one thread at a time; the
+ * owner locks. Rules: schema/PROTOCOL.md and schema/FIDELITY.md. */
+#ifndef SOMA_ENGINE_H
+#define SOMA_ENGINE_H
+
+#include "command.h"
+#include "message.h"
+#include "status.h"
+
+struct engine;
+
+/* Where the engine's memory comes from. alloc returns NULL when there is none; release takes NULL.
+ * Blocks come aligned for any type. */
+struct engine_mem {
+    void *ctx;
+    void *(*alloc)(void *ctx, size_t size_bytes);
+    void (*release)(void *ctx, void *ptr);
+};
+
+/* The bytes behind device addresses. The engine checks every range before it calls; a range never
+ * leaves one pool block or one allocation. A failing call changes nothing.
+ * A NULL table means that nobody keeps contents: writing, copying and setting only take their
+ * time, reading and launching answer SOMA_NOT_SUPPORTED. */
+struct engine_bytes {
+    void *ctx;
+    /* A new range (a pool or an aclrtMalloc allocation): reads as zero until written. */
+    enum soma_status (*reserve)(void *ctx, uint64_t address, uint64_t size_bytes,
+                                struct soma_error *error);
+    /* The range is gone; address and size are those of reserve. */
+    void (*release)(void *ctx, uint64_t address, uint64_t size_bytes);
+    /* The contents of this part of a range are gone: it reads as zero and costs no memory. */
+    void (*unmap)(void *ctx, uint64_t address, uint64_t size_bytes);
+    enum soma_status (*write)(void *ctx, uint64_t address, const void *from, uint64_t size_bytes,
+                              struct soma_error *error);
+    enum soma_status (*read)(void *ctx, uint64_t address, void *to, uint64_t size_bytes,
+                             struct soma_error *error);
+    enum soma_status (*set)(void *ctx, uint64_t address, uint8_t value, uint64_t size_bytes,
+                            struct soma_error *error);
+    enum soma_status (*copy)(void *ctx, uint64_t dst, uint64_t src, uint64_t size_bytes,
+                             struct soma_error *error); /* as memmove */
+    /* Run a kernel: STREAM_LAUNCH_KERNEL's command. May call engine_resolve on `engine` and nothing
+     * else of it. cost_ns: out, the kernel's own figure. */
+    enum soma_status (*kernel)(void *ctx, const struct engine *engine,
+                               const struct soma_command *command, uint64_t *cost_ns,
+                               struct soma_error *error);
+};
+
+/* What tasks cost, virtual time. bytes_per_us: 1 GB/s is 1000. */
+struct engine_costs {
+    uint64_t host_call_ns;
+    uint64_t host_copy_ns, host_copy_bytes_per_us;     /* between host and device */
+    uint64_t device_copy_ns, device_copy_bytes_per_us; /* on the device */
+    uint64_t set_ns, set_bytes_per_us;
+    uint64_t kernel_ns;
+};
+
+struct engine_config {
+    uint32_t device_count;          /* 1..SOMA_DEVICES_MAX */
+    const struct soma_soc *soc;     /* not NULL; static storage */
+    uint64_t memory_bytes;          /* of each device; 0: as the SoC has */
+    bool wall_clock;                /* clock=wall */
+    const struct engine_costs *costs; /* NULL: the SoC's */
+};
+
+/* The cost table of a SoC; static storage. */
+const struct engine_costs *engine_costs_of(const struct soma_soc *soc);
+
+/* A new session. mem is copied and must stay usable until engine_destroy; bytes (may be NULL) is
+ * copied too. NULL when there is no memory. */
+struct engine *engine_create(const struct engine_config *config, const struct engine_mem *mem,
+                             const struct engine_bytes *bytes) SOMA_MUST_USE;
+
+/* Frees everything the session holds, contents included. Takes NULL. */
+void engine_destroy(struct engine *engine);
+
+/* Run one command.
+ *   command  borrowed until return; complete (soma_command_complete)
+ *   result   out: the answer, only on SOMA_OK; give it back with engine_result_clear
+ *   error    out: filled on every other status except SOMA_MUST_WAIT; may be NULL
+ * Any error leaves the session as it was, the clock included (a synchronise that times out moves
+ * the clock). SOMA_MUST_WAIT: only from synchronise and stream.destroy; nothing changed: call again
+ * when another command has run in the session or when engine_wait_ns says so, with
+ * command->expired set once the timeout (command->timeout_ms) is over. */
+enum soma_status engine_apply(struct engine *engine, const struct soma_command *command,
+                              struct soma_result *result, struct soma_error *error) SOMA_MUST_USE;
+
+void engine_result_clear(struct engine *engine, struct soma_result *result);
+
+/* After SOMA_MUST_WAIT with clock=wall: the session time at which the awaited work is over, in
+ * nanoseconds; SOMA_NONE when only another command can end the wait. */
+uint64_t engine_wait_ns(const struct engine *engine);
+
+/* clock=wall: tell the engine the time since the session began, before each engine_apply. The host
+ * clock is never behind it. No effect on a virtual clock. */
+void engine_set_wall(struct engine *engine, uint64_t now_ns);
+
+uint64_t engine_now_ns(const struct engine *engine);
+
+/* What the session holds now. */
+void engine_counts(const struct engine *engine, struct soma_counts *counts);
+
+/* Bytes of device memory mapped by pools and allocations, over all devices. */
+uint64_t engine_mapped_bytes(const struct engine *engine);
+
+/* Sums over all pools of the session, past ones included: for metrics. Every value only grows,
+ * but for the first three. */
+struct engine_totals {
+    uint64_t pools, reserved_bytes, used_bytes; /* now */
+    uint64_t mapped_bytes, unmapped_bytes;
+    uint64_t mallocs, frees;
+    uint64_t reuse[5]; /* by enum soma_reuse */
+};
+
+void engine_totals(const struct engine *engine, struct engine_totals *totals);
+
+/* Live pool blocks and allocations, for the report at the session's end: allocates *items (give
+ * back with the mem table) and says how many. At most `max` are listed, lowest address first. */
+enum soma_status engine_leaks(struct engine *engine, size_t max, struct soma_leak **items,
+                              size_t *count) SOMA_MUST_USE;
+
+/* The live block that holds [address, address + size_bytes) on this device. SOMA_OK and its start,
+ * size (rounded) and the size that was asked for, or SOMA_INVALID_ADDRESS with a message. */
+enum soma_status engine_resolve(const struct engine *engine, uint64_t device, uint64_t address,
+                                uint64_t size_bytes, uint64_t *base, uint64_t *block_bytes,
+                                uint64_t *requested_bytes, struct soma_error *error);
+
+/* Verify every invariant of the state. true, or false and a sentence in why (why_bytes long).
+ * Builds with SOMA_ENGINE_CHECK call it after each command and abort when it fails. */
+bool engine_check(const struct engine *engine, char *why, size_t why_bytes);
+
+#endif
