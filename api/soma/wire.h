@@ -1,0 +1,111 @@
+/* JSON <-> commands, answers and errors, driven by the tables; both sides of the wire.
+ *
+ * Reading a request is strict (schema/PROTOCOL.md, "Strict input"): cJSON builds the tree, a guard
+ * before it and the table walk after it refuse what cJSON lets pass. Reading an answer is lenient:
+ * fields that are not known are skipped. Nothing here knows HTTP or the engine. Not shared between
+ * threads; no globals. */
+#ifndef SOMA_WIRE_H
+#define SOMA_WIRE_H
+
+#include "command.h"
+#include "message.h"
+#include "status.h"
+
+#include <cjson/cJSON.h>
+
+/* ---- growing text ---- */
+
+/* Text that grows up to max bytes. After the first failure (no memory, or past max) every further
+ * write is ignored and `failed` stays set: check once at the end. */
+struct soma_writer {
+    char *ptr; /* not NUL-terminated; NULL while empty; owned */
+    size_t len, capacity, max;
+    bool failed;
+};
+
+void soma_writer_init(struct soma_writer *writer, size_t max);
+void soma_writer_release(struct soma_writer *writer);
+void soma_writer_clear(struct soma_writer *writer); /* empty, memory kept */
+void soma_writer_raw(struct soma_writer *writer, const char *ptr, size_t len);
+void soma_writer_text(struct soma_writer *writer, const char *text);        /* NUL-terminated, as it is */
+void soma_writer_u64(struct soma_writer *writer, uint64_t value);           /* decimal digits */
+void soma_writer_string(struct soma_writer *writer, const char *ptr, size_t len); /* "quoted", escaped */
+void soma_writer_base64(struct soma_writer *writer, const unsigned char *ptr, size_t len); /* quoted */
+
+/* ---- memory of one request ---- */
+
+/* Decoded strings, bytes and kernel arguments live here until the request is over. */
+struct wire_arena {
+    struct wire_chunk *chunks;
+};
+
+void wire_arena_init(struct wire_arena *arena);
+void wire_arena_release(struct wire_arena *arena);
+void *wire_arena_alloc(struct wire_arena *arena, size_t size_bytes); /* NULL: no memory */
+
+/* ---- "as" names of POST /v1/commands ---- */
+
+struct wire_names {
+    struct wire_name *table;
+};
+
+void wire_names_init(struct wire_names *names);
+void wire_names_release(struct wire_names *names);
+/* Later values replace earlier ones. name: len bytes, copied. */
+enum soma_status wire_names_put(struct wire_names *names, const char *name, size_t len,
+                                uint64_t value, struct soma_error *error) SOMA_MUST_USE;
+bool wire_names_get(const struct wire_names *names, const char *name, size_t len, uint64_t *value);
+
+/* ---- requests: strict ---- */
+
+/* Parse a whole body: RFC 8259 and nothing else, UTF-8, no duplicate keys at any level, no text
+ * after it, at most SOMA_JSON_DEPTH_MAX deep and SOMA_JSON_VALUES_MAX values, integers exact.
+ * len 0 gives an empty object. *root: out, only on SOMA_OK; free with cJSON_Delete. */
+enum soma_status wire_parse(const char *body, size_t len, cJSON **root,
+                            struct soma_error *error) SOMA_MUST_USE;
+
+/* Set one field from the text of a path segment or query value (already percent-decoded). */
+enum soma_status wire_set_text(struct soma_command *command, const struct soma_field_row *row,
+                               const char *text, size_t len, struct soma_error *error)
+    SOMA_MUST_USE;
+
+/* Fill *command (soma_command_init done; fields set from the path stay) from a JSON object.
+ *   where    fields of this place are read: SOMA_WHERE_BODY for a single route; for
+ *            POST /v1/commands pass in_batch: all places, `op` and `as` are skipped, and "$name"
+ *            in id and address fields is looked up in names (NULL: there are none)
+ *   arena    holds what the command borrows
+ * Unknown, missing, mistyped and out-of-range fields are refused by name. Checks completeness. */
+enum soma_status wire_decode_command(const cJSON *object, bool in_batch,
+                                     const struct wire_names *names, struct wire_arena *arena,
+                                     struct soma_command *command, struct soma_error *error)
+    SOMA_MUST_USE;
+
+/* The value that `"as"` names in an answer: the id that was created, the ptr of a malloc, the
+ * tensor of allocTensor. false when the command creates nothing that can be named. */
+bool wire_created_value(enum soma_op op, const struct soma_result *result, uint64_t *value);
+
+/* ---- answers ---- */
+
+/* One message as a JSON object; SOMA_MESSAGE_NONE as {}. */
+void wire_encode_result(struct soma_writer *writer, const struct soma_result *result);
+void wire_encode_message(struct soma_writer *writer, enum soma_message message, const void *base);
+
+/* {"error":{"code","status","message","details":[{"reason","field","aclError"}]}}; "field" only
+ * when there is one. Never fails but for want of memory. */
+void wire_encode_error(struct soma_writer *writer, const struct soma_error *error);
+
+/* ---- the client's side ---- */
+
+/* A command as an element of POST /v1/commands: {"op":...,present fields}. */
+void wire_encode_command(struct soma_writer *writer, const struct soma_command *command);
+
+/* Read an answer into *result (malloc; release with soma_result_clear and free). TEXT members are
+ * matched against static words where possible, else "". */
+enum soma_status wire_decode_result(const cJSON *object, enum soma_message message,
+                                    struct soma_result *result, struct soma_error *error)
+    SOMA_MUST_USE;
+
+/* Read {"error":{...}} (or the inner object). false when it is not one; acl_error: as sent. */
+bool wire_decode_error(const cJSON *object, struct soma_error *error, int *acl_error);
+
+#endif
