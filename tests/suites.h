@@ -1,0 +1,26 @@
+/* Every suite of the test runner, by hand: a suite that is not listed is not run.
+ * A suite is `const struct soma_suite suite_<name>` in tests/<folder>/test_<name>.c. */
+#ifndef SOMA_TESTS_SUITES_H
+#define SOMA_TESTS_SUITES_H
+
+#include <CUnit/CUnit.h>
+#include <stdbool.h>
+
+struct soma_test {
+    const char *name;
+    void (*run)(void);
+};
+
+struct soma_suite {
+    const char *name;
+    const struct soma_test *tests; /* ends with {NULL, NULL} */
+};
+
+#define SOMA_SUITES(S)                                                                             \
+    S(status)
+
+#define SOMA_ROW(name) extern const struct soma_suite suite_##name;
+SOMA_SUITES(SOMA_ROW)
+#undef SOMA_ROW
+
+#endif
