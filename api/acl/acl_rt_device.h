@@ -78,8 +78,8 @@ ACL_FUNC_VISIBILITY aclError aclrtSetTsDevice(aclrtTsId tsId);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 
 /* As aclrtSynchronizeDevice, for a limited time; a wait that runs out releases nothing.
- *   timeout  milliseconds; -1 as long as it takes
- * Errors: as aclrtSynchronizeDevice; 507046 not done in time; 100000 below -1. */
+ *   timeout  milliseconds, at least 1; -1 as long as it takes
+ * Errors: as aclrtSynchronizeDevice; 507046 not done in time; 107000 0 or below -1. */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
 /* ---- Contexts ---- */

@@ -91,7 +91,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, ac
 
 /* As aclrtStreamWaitEvent, for a limited time; if it runs out, synchronising the stream says so.
  *   timeout  seconds; 0 without limit
- * Errors: as aclrtStreamWaitEvent; 100000 below 0. */
+ * Errors: as aclrtStreamWaitEvent; 107000 below 0. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event,
                                                              int32_t timeout);
 
@@ -101,8 +101,8 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream,
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /* As aclrtSynchronizeEvent, for a limited time; a wait that runs out releases nothing.
- *   timeout  milliseconds; -1 as long as it takes
- * Errors: as aclrtSynchronizeEvent; 507047 not reached in time; 100000 below -1. */
+ *   timeout  milliseconds, at least 1; -1 as long as it takes
+ * Errors: as aclrtSynchronizeEvent; 507047 not reached in time; 107000 0 or below -1. */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
 /* ---- Asking about an event ---- */

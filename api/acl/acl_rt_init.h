@@ -80,9 +80,9 @@ ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
  * process. Says once on stderr that the devices are emulated, and where. Other functions that
  * need a session open it themselves, so a program may leave aclInit out.
  *   configPath  JSON file with settings, or NULL
- * Errors: 100002 initialised before (nothing changes; go on); 100003 no such file; 100006 not
- * JSON; 507901 no service, or another protocol version. After an error aclInit may be called
- * again. */
+ * Errors: 100002 initialised before (it counts for aclFinalizeReference; go on); 100003 no such
+ * file; 100006 not JSON; 507901 no service, or another protocol version. After an error aclInit
+ * may be called again. */
 ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
 
 /* End the session: everything that the process holds on its devices is freed, whatever the

@@ -94,9 +94,9 @@ typedef enum aclrtStreamStatus {
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 
 /* As aclrtSynchronizeStream, for a limited time; a wait that runs out releases nothing.
- *   timeout  milliseconds; -1 as long as it takes
+ *   timeout  milliseconds, at least 1; -1 as long as it takes
  * Errors: as aclrtSynchronizeStream; 507046 not done in time, the text says what the stream
- * waits for; 100000 below -1. */
+ * waits for; 107000 0 or below -1. */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
 /* Whether all work of a stream is done. Never waits and releases no pool memory.
@@ -113,7 +113,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 
 /* ---- What a stream is ---- */
 
-/* Number of a stream: unique in the session, never used again.
+/* Number of a stream, never used again for another; the default stream of a device is 0.
  *   streamId  out
  * Errors: 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId);
