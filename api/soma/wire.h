@@ -46,12 +46,21 @@ void *wire_arena_alloc(struct wire_arena *arena, size_t size_bytes); /* NULL: no
 /* ---- "as" names of POST /v1/commands ---- */
 
 struct wire_names {
-    struct wire_name *table;
+    struct wire_name *table; /* NULL while empty */
+    size_t count, capacity;
+    uint64_t key[2]; /* of the hash */
 };
 
 void wire_names_init(struct wire_names *names);
 void wire_names_release(struct wire_names *names);
-/* Later values replace earlier ones. name: len bytes, copied. */
+
+/* Make room, so that the next `more` puts cannot fail for want of memory: to be called before a
+ * command that may not be undone. SOMA_OK; SOMA_OUT_OF_MEMORY. */
+enum soma_status wire_names_reserve(struct wire_names *names, size_t more,
+                                    struct soma_error *error) SOMA_MUST_USE;
+
+/* Later values replace earlier ones. name: 1..SOMA_NAME_BYTES_MAX bytes, copied.
+ * SOMA_OK; SOMA_INVALID_VALUE (length); SOMA_OUT_OF_MEMORY. */
 enum soma_status wire_names_put(struct wire_names *names, const char *name, size_t len,
                                 uint64_t value, struct soma_error *error) SOMA_MUST_USE;
 bool wire_names_get(const struct wire_names *names, const char *name, size_t len, uint64_t *value);
@@ -64,7 +73,8 @@ bool wire_names_get(const struct wire_names *names, const char *name, size_t len
 enum soma_status wire_parse(const char *body, size_t len, cJSON **root,
                             struct soma_error *error) SOMA_MUST_USE;
 
-/* Set one field from the text of a path segment or query value (already percent-decoded). */
+/* Set one number or word field from the text of a path segment or query value (already
+ * percent-decoded). */
 enum soma_status wire_set_text(struct soma_command *command, const struct soma_field_row *row,
                                const char *text, size_t len, struct soma_error *error)
     SOMA_MUST_USE;
@@ -74,14 +84,19 @@ enum soma_status wire_set_text(struct soma_command *command, const struct soma_f
  *            POST /v1/commands pass in_batch: all places, `op` and `as` are skipped, and "$name"
  *            in id and address fields is looked up in names (NULL: there are none)
  *   arena    holds what the command borrows
- * Unknown, missing, mistyped and out-of-range fields are refused by name. Checks completeness. */
+ * Unknown, missing, mistyped and out-of-range fields are refused by name. Checks completeness, and
+ * the form of `as`. "location" sets location_type and location_id; without "id" it is the
+ * command's device. *command may be half filled when it is refused. */
 enum soma_status wire_decode_command(const cJSON *object, bool in_batch,
                                      const struct wire_names *names, struct wire_arena *arena,
                                      struct soma_command *command, struct soma_error *error)
     SOMA_MUST_USE;
 
+/* Whether this command creates something that `"as"` can name; others may not have the field. */
+bool wire_creates(enum soma_op op);
+
 /* The value that `"as"` names in an answer: the id that was created, the ptr of a malloc, the
- * tensor of allocTensor. false when the command creates nothing that can be named. */
+ * tensor of allocTensor and deQue. false when the command creates nothing that can be named. */
 bool wire_created_value(enum soma_op op, const struct soma_result *result, uint64_t *value);
 
 /* ---- answers ---- */
