@@ -1,0 +1,361 @@
+/* Ranges in a tree by address; host memory by mmap on first touch.
+ *
+ * Invariants: ranges never overlap (the engine sees to it). A range whose host is NULL has no
+ * contents: it reads as zero. A shared mapping (struct window) lives as long as one touched range
+ * lies in it, and its bytes outside touched ranges are always zero: a range that ends gives its
+ * pages back before its addresses can be used again. */
+#include "bytes.h"
+
+#include "kernels.h"
+
+#include <bsd/sys/tree.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Ranges of at most max_bytes share mappings of window_bytes, by the address they start at. A
+ * mapping is max_bytes longer than its window, so the last range in it is contiguous too. */
+static const struct window_class {
+    uint64_t max_bytes, window_bytes;
+} window_classes[] = {
+    {UINT64_C(1) << 20, UINT64_C(64) << 20},
+    {UINT64_C(64) << 20, UINT64_C(4) << 30},
+};
+
+#define WINDOW_CLASS_COUNT (sizeof(window_classes) / sizeof(window_classes[0]))
+
+struct window {
+    RB_ENTRY(window) entry;
+    uint64_t key; /* first device address, with the class in its low bits */
+    unsigned char *host;
+    uint64_t map_bytes;
+    uint64_t touched_ranges;
+};
+
+struct range {
+    RB_ENTRY(range) entry;
+    uint64_t address, size_bytes;
+    unsigned char *host;   /* NULL until touched */
+    struct window *window; /* NULL: the mapping is the range's own */
+};
+
+RB_HEAD(range_tree, range);
+RB_HEAD(window_tree, window);
+
+struct bytes {
+    struct range_tree ranges;
+    struct window_tree windows;
+    const struct kernels *kernels; /* borrowed */
+    uint64_t page_bytes;
+    _Atomic uint64_t mapped_bytes;
+};
+
+static int compare_ranges(const struct range *a, const struct range *b)
+{
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+static int compare_windows(const struct window *a, const struct window *b)
+{
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+#define TREE_FUNCTION __attribute__((unused)) static
+RB_GENERATE_INTERNAL(range_tree, range, entry, compare_ranges, TREE_FUNCTION)
+RB_GENERATE_INTERNAL(window_tree, window, entry, compare_windows, TREE_FUNCTION)
+
+/* The range that holds all of [address, address + size), NULL when there is none. */
+static struct range *find_range(struct bytes *bytes, uint64_t address, uint64_t size_bytes)
+{
+    struct range *at = RB_ROOT(&bytes->ranges), *found = NULL;
+    while (at != NULL) {
+        if (at->address <= address) {
+            found = at;
+            at = RB_RIGHT(at, entry);
+        } else {
+            at = RB_LEFT(at, entry);
+        }
+    }
+    if (found == NULL || size_bytes > found->size_bytes ||
+        address - found->address > found->size_bytes - size_bytes)
+        return NULL;
+    return found;
+}
+
+static enum soma_status no_such_range(uint64_t address, uint64_t size_bytes,
+                                      struct soma_error *error)
+{
+    return soma_fail(error, SOMA_INVALID_ADDRESS, "",
+                     "no contents are kept for %" PRIu64 " bytes at 0x%" PRIx64, size_bytes,
+                     address);
+}
+
+static enum soma_status no_host_memory(uint64_t size_bytes, struct soma_error *error)
+{
+    char text[32];
+    return soma_fail(error, SOMA_HOST_MEMORY_EXHAUSTED, "",
+                     "the host gave no address space for %s of contents (%s); free memory that "
+                     "was written, end sessions, or raise the server's memory limit, "
+                     "vm.max_map_count or vm.overcommit_memory",
+                     soma_bytes_text(text, size_bytes), strerror(errno));
+}
+
+static unsigned char *map_pages(struct bytes *bytes, uint64_t size_bytes)
+{
+    void *host = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (host == MAP_FAILED)
+        return NULL;
+    atomic_fetch_add_explicit(&bytes->mapped_bytes, size_bytes, memory_order_relaxed);
+    return host;
+}
+
+static void unmap_pages(struct bytes *bytes, unsigned char *host, uint64_t size_bytes)
+{
+    (void)munmap(host, size_bytes);
+    atomic_fetch_sub_explicit(&bytes->mapped_bytes, size_bytes, memory_order_relaxed);
+}
+
+static struct window *create_window(struct bytes *bytes, uint64_t key,
+                                    const struct window_class *class)
+{
+    struct window *window = malloc(sizeof(*window));
+    if (window == NULL)
+        return NULL;
+    window->key = key;
+    window->touched_ranges = 0;
+    window->map_bytes = class->window_bytes + class->max_bytes;
+    window->host = map_pages(bytes, window->map_bytes);
+    if (window->host == NULL) {
+        free(window);
+        return NULL;
+    }
+    /* Small ranges would each cost a huge page. */
+    if (class == &window_classes[0])
+        (void)madvise(window->host, window->map_bytes, MADV_NOHUGEPAGE);
+    RB_INSERT(window_tree, &bytes->windows, window);
+    return window;
+}
+
+/* Give a range host memory in a mapping it shares. false: it needs one of its own. */
+static bool touch_in_window(struct bytes *bytes, struct range *range)
+{
+    for (unsigned i = 0; i < WINDOW_CLASS_COUNT; i++) {
+        const struct window_class *class = &window_classes[i];
+        if (range->size_bytes > class->max_bytes)
+            continue;
+        uint64_t start = range->address - range->address % class->window_bytes;
+        struct window wanted = {.key = start | i};
+        struct window *window = RB_FIND(window_tree, &bytes->windows, &wanted);
+        if (window == NULL)
+            window = create_window(bytes, wanted.key, class);
+        if (window == NULL)
+            return false;
+        window->touched_ranges++;
+        range->window = window;
+        range->host = window->host + (range->address - start);
+        return true;
+    }
+    return false;
+}
+
+static enum soma_status touch(struct bytes *bytes, struct range *range, struct soma_error *error)
+{
+    if (range->host != NULL || touch_in_window(bytes, range))
+        return SOMA_OK;
+    range->host = map_pages(bytes, range->size_bytes);
+    return range->host != NULL ? SOMA_OK : no_host_memory(range->size_bytes, error);
+}
+
+/* Give whole pages back; what is left of the first and last page is cleared by hand. */
+static void discard(const struct bytes *bytes, unsigned char *host, uint64_t size_bytes)
+{
+    uintptr_t start = (uintptr_t)host, end = start + size_bytes;
+    uintptr_t first = (start + bytes->page_bytes - 1) / bytes->page_bytes * bytes->page_bytes;
+    uintptr_t last = end / bytes->page_bytes * bytes->page_bytes;
+    if (first >= last || madvise((void *)first, last - first, MADV_DONTNEED) != 0) {
+        memset(host, 0, size_bytes);
+        return;
+    }
+    memset(host, 0, first - start);
+    memset((void *)last, 0, end - last);
+}
+
+static void forget_host(struct bytes *bytes, struct range *range)
+{
+    struct window *window = range->window;
+    if (range->host == NULL)
+        return;
+    if (window == NULL) {
+        unmap_pages(bytes, range->host, range->size_bytes);
+    } else if (--window->touched_ranges == 0) {
+        RB_REMOVE(window_tree, &bytes->windows, window);
+        unmap_pages(bytes, window->host, window->map_bytes);
+        free(window);
+    } else {
+        discard(bytes, range->host, range->size_bytes);
+    }
+    range->host = NULL;
+    range->window = NULL;
+}
+
+/* ---- the engine's table ---- */
+
+static enum soma_status reserve(void *ctx, uint64_t address, uint64_t size_bytes,
+                                struct soma_error *error)
+{
+    struct bytes *bytes = ctx;
+    struct range *range = calloc(1, sizeof(*range));
+    if (range == NULL)
+        return soma_fail(error, SOMA_OUT_OF_MEMORY, "", "no memory to note a device range");
+    range->address = address;
+    range->size_bytes = size_bytes;
+    RB_INSERT(range_tree, &bytes->ranges, range);
+    return SOMA_OK;
+}
+
+static void release(void *ctx, uint64_t address, uint64_t size_bytes)
+{
+    struct bytes *bytes = ctx;
+    struct range *range = find_range(bytes, address, size_bytes);
+    if (range == NULL)
+        return;
+    forget_host(bytes, range);
+    RB_REMOVE(range_tree, &bytes->ranges, range);
+    free(range);
+}
+
+static void unmap(void *ctx, uint64_t address, uint64_t size_bytes)
+{
+    struct bytes *bytes = ctx;
+    struct range *range = find_range(bytes, address, size_bytes);
+    if (range == NULL || range->host == NULL)
+        return;
+    if (size_bytes == range->size_bytes)
+        forget_host(bytes, range);
+    else
+        discard(bytes, range->host + (address - range->address), size_bytes);
+}
+
+enum soma_status bytes_host(struct bytes *bytes, uint64_t address, uint64_t size_bytes, void **host,
+                            struct soma_error *error)
+{
+    struct range *range = find_range(bytes, address, size_bytes);
+    if (range == NULL)
+        return no_such_range(address, size_bytes, error);
+    enum soma_status status = touch(bytes, range, error);
+    if (status == SOMA_OK)
+        *host = range->host + (address - range->address);
+    return status;
+}
+
+static enum soma_status write_bytes(void *ctx, uint64_t address, const void *from,
+                                    uint64_t size_bytes, struct soma_error *error)
+{
+    void *host;
+    enum soma_status status = bytes_host(ctx, address, size_bytes, &host, error);
+    if (status == SOMA_OK)
+        memcpy(host, from, size_bytes);
+    return status;
+}
+
+static enum soma_status read_bytes(void *ctx, uint64_t address, void *to, uint64_t size_bytes,
+                                   struct soma_error *error)
+{
+    struct range *range = find_range(ctx, address, size_bytes);
+    if (range == NULL)
+        return no_such_range(address, size_bytes, error);
+    if (range->host == NULL)
+        memset(to, 0, size_bytes);
+    else
+        memcpy(to, range->host + (address - range->address), size_bytes);
+    return SOMA_OK;
+}
+
+static enum soma_status set_bytes(void *ctx, uint64_t address, uint8_t value, uint64_t size_bytes,
+                                  struct soma_error *error)
+{
+    struct range *range = find_range(ctx, address, size_bytes);
+    if (range == NULL)
+        return no_such_range(address, size_bytes, error);
+    if (range->host == NULL && value == 0)
+        return SOMA_OK;
+    enum soma_status status = touch(ctx, range, error);
+    if (status == SOMA_OK)
+        memset(range->host + (address - range->address), value, size_bytes);
+    return status;
+}
+
+static enum soma_status copy_bytes(void *ctx, uint64_t dst, uint64_t src, uint64_t size_bytes,
+                                   struct soma_error *error)
+{
+    struct range *from = find_range(ctx, src, size_bytes);
+    struct range *to = find_range(ctx, dst, size_bytes);
+    if (from == NULL || to == NULL)
+        return no_such_range(from == NULL ? src : dst, size_bytes, error);
+    if (from->host == NULL)
+        return set_bytes(ctx, dst, 0, size_bytes, error);
+    enum soma_status status = touch(ctx, to, error);
+    if (status == SOMA_OK)
+        memmove(to->host + (dst - to->address), from->host + (src - from->address), size_bytes);
+    return status;
+}
+
+static enum soma_status run_kernel(void *ctx, const struct engine *engine,
+                                   const struct soma_command *command, uint64_t *cost_ns,
+                                   struct soma_error *error)
+{
+    struct bytes *bytes = ctx;
+    if (bytes->kernels == NULL)
+        return soma_fail(error, SOMA_NO_SUCH_KERNEL, "kernel", "no kernels can be launched");
+    return kernels_launch(bytes->kernels, bytes, engine, command, cost_ns, error);
+}
+
+struct bytes *bytes_create(const struct kernels *kernels)
+{
+    struct bytes *bytes = calloc(1, sizeof(*bytes));
+    if (bytes == NULL)
+        return NULL;
+    RB_INIT(&bytes->ranges);
+    RB_INIT(&bytes->windows);
+    bytes->kernels = kernels;
+    bytes->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    atomic_init(&bytes->mapped_bytes, 0);
+    return bytes;
+}
+
+void bytes_destroy(struct bytes *bytes)
+{
+    if (bytes == NULL)
+        return;
+    struct range *range, *next;
+    RB_FOREACH_SAFE(range, range_tree, &bytes->ranges, next)
+    {
+        forget_host(bytes, range);
+        RB_REMOVE(range_tree, &bytes->ranges, range);
+        free(range);
+    }
+    free(bytes);
+}
+
+struct engine_bytes bytes_table(struct bytes *bytes)
+{
+    return (struct engine_bytes){.ctx = bytes,
+                                 .reserve = reserve,
+                                 .release = release,
+                                 .unmap = unmap,
+                                 .write = write_bytes,
+                                 .read = read_bytes,
+                                 .set = set_bytes,
+                                 .copy = copy_bytes,
+                                 .kernel = run_kernel};
+}
+
+uint64_t bytes_mapped(const struct bytes *bytes)
+{
+    return atomic_load_explicit(&bytes->mapped_bytes, memory_order_relaxed);
+}
