@@ -1,0 +1,248 @@
+/* engine_check: everything that must be true of a session, whatever commands it has run. */
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* The first thing found wrong, as a sentence in why; false when nothing is. */
+struct finding {
+    char *why;
+    size_t size;
+};
+
+static bool fault(const struct finding *finding, const char *rule, const char *noun, uint64_t id)
+{
+    (void)snprintf(finding->why, finding->size, "%s %" PRIu64 ": %s", noun, id, rule);
+    return false;
+}
+
+/* ---- pools ---- */
+
+/* Sums over a pool's blocks, to be compared with what the pool says. */
+struct block_sums {
+    uint64_t free_bytes, cached_bytes, busy, requested_bytes, listed;
+};
+
+static bool check_block(const struct pool *pool, const struct block *block,
+                        const struct block *next, struct block_sums *sums,
+                        const struct finding *finding)
+{
+    uint64_t end = next != NULL ? next->address : pool->base + pool->max_size;
+    if (block->pool != pool || block->size == 0 || block->size % SOMA_GRANULE_BYTES != 0 ||
+        block->address + block->size != end)
+        return fault(finding, "its blocks do not cover it exactly", "pool", pool->id);
+    switch (block->state) {
+    case SOMA_BLOCK_STATE_FREE:
+        sums->free_bytes += block->size;
+        if (next != NULL && next->state == SOMA_BLOCK_STATE_FREE)
+            return fault(finding, "two neighbouring FREE blocks", "pool", pool->id);
+        return true;
+    case SOMA_BLOCK_STATE_CACHED:
+        sums->cached_bytes += block->size;
+        sums->listed++;
+        if (next != NULL && next->state == block->state && next->list == block->list &&
+            next->position == block->position)
+            return fault(finding, "two neighbouring CACHED blocks of one free", "pool", pool->id);
+        if (tree_find(&block->list->blocks, block->size, block->address) != &block->in_list ||
+            block->in_list.weight != block->position)
+            return fault(finding, "a CACHED block is not in its list", "pool", pool->id);
+        return true;
+    case SOMA_BLOCK_STATE_BUSY:
+    default:
+        sums->busy++;
+        sums->requested_bytes += block->requested_size;
+        if (block->requested_size == 0 || block->requested_size > block->size)
+            return fault(finding, "a block is smaller than was asked for", "pool", pool->id);
+        return true;
+    }
+}
+
+static bool check_numbers(const struct pool *pool, const struct block_sums *sums,
+                          const struct finding *finding)
+{
+    const uint64_t *values = pool->attributes;
+    uint64_t served = 0;
+    for (size_t i = 0; i < sizeof(pool->reuse) / sizeof(pool->reuse[0]); i++)
+        served += pool->reuse[i];
+    if (sums->free_bytes != pool->free_bytes || sums->cached_bytes != pool->cached_bytes ||
+        sums->busy != pool->live_allocations || sums->requested_bytes != pool->requested_bytes)
+        return fault(finding, "its sums are not those of its blocks", "pool", pool->id);
+    if (pool_used(pool) > values[SOMA_POOL_ATTRIBUTE_USED_MEM_HIGH] ||
+        pool_reserved(pool) > values[SOMA_POOL_ATTRIBUTE_RESERVED_MEM_HIGH])
+        return fault(finding, "a high-water mark is below its current value", "pool", pool->id);
+    if (values[SOMA_POOL_ATTRIBUTE_RELEASE_THRESHOLD] > pool->max_size)
+        return fault(finding, "its threshold is above maxSize", "pool", pool->id);
+    if (served != pool->mallocs || pool->mallocs - pool->frees != pool->live_allocations ||
+        pool->mapped_total - pool->unmapped_total != pool_reserved(pool))
+        return fault(finding, "its totals do not add up", "pool", pool->id);
+    return true;
+}
+
+static bool check_lists(const struct pool *pool, uint64_t listed, const struct finding *finding)
+{
+    for (struct tree_node *node = tree_first(&pool->cached_lists); node != NULL;
+         node = tree_next(node)) {
+        const struct cached_list *list = TREE_ENTRY(node, struct cached_list, by_stream);
+        uint64_t bytes = 0;
+        if (!tree_check(&list->blocks) || list->stream->key != node->major)
+            return fault(finding, "a list of cached blocks is out of order", "pool", pool->id);
+        for (struct tree_node *in = tree_first(&list->blocks); in != NULL; in = tree_next(in)) {
+            bytes += in->major;
+            listed--;
+        }
+        if (bytes != list->bytes)
+            return fault(finding, "a list's bytes are not those of its blocks", "pool", pool->id);
+    }
+    return listed == 0 || fault(finding, "a CACHED block is in no list", "pool", pool->id);
+}
+
+static bool check_lates(const struct pool *pool, const struct finding *finding)
+{
+    for (struct tree_node *node = tree_first(&pool->lates); node != NULL; node = tree_next(node)) {
+        const struct late *late = TREE_ENTRY(node, struct late, by_address);
+        const struct block *block = block_at(pool, node->major);
+        if (block->state != SOMA_BLOCK_STATE_FREE ||
+            node->major + late->size > block->address + block->size)
+            return fault(finding, "a free that somebody waits for is not FREE", "pool", pool->id);
+    }
+    return true;
+}
+
+static bool check_pool(const struct pool *pool, const struct finding *finding)
+{
+    struct block_sums sums = {0};
+    if (!tree_check(&pool->blocks) || !tree_check(&pool->free_blocks) ||
+        !tree_check(&pool->cached_blocks) || !tree_check(&pool->cached_lists) ||
+        !tree_check(&pool->lates))
+        return fault(finding, "a tree is out of order", "pool", pool->id);
+    struct tree_node *node = tree_first(&pool->blocks);
+    if (node == NULL || node->major != pool->base)
+        return fault(finding, "its first block is not at its start", "pool", pool->id);
+    while (node != NULL) {
+        const struct block *block = TREE_ENTRY(node, struct block, by_address);
+        node = tree_next(node);
+        if (!check_block(pool, block, TREE_ENTRY(node, struct block, by_address), &sums, finding))
+            return false;
+    }
+    return check_numbers(pool, &sums, finding) && check_lists(pool, sums.listed, finding) &&
+           check_lates(pool, finding);
+}
+
+/* ---- streams ---- */
+
+static bool check_stream(const struct engine *engine, const struct stream *stream,
+                         const struct finding *finding)
+{
+    uint64_t cached = 0, end_ns = 0, tasks = 0;
+    for (struct tree_node *node = tree_first(&engine->pools); node != NULL;
+         node = tree_next(node)) {
+        const struct cached_list *list =
+            cached_list_of(TREE_ENTRY(node, struct pool, by_id), stream->key);
+        struct tree_node *in = list == NULL ? NULL : tree_first(&list->blocks);
+        for (; in != NULL; in = tree_next(in))
+            cached++;
+    }
+    if (cached != stream->cached_blocks || (!stream->is_alive && cached == 0))
+        return fault(finding, "its cached blocks are miscounted", "stream", stream->id);
+    for (size_t i = 0; i < stream->flight_count; i++) {
+        const struct flight *flight =
+            &stream->flights[(stream->flight_first + i) % stream->flight_capacity];
+        if (flight->end_ns <= end_ns || flight->position < stream->done_position)
+            return fault(finding, "its tasks are out of order", "stream", stream->id);
+        end_ns = flight->end_ns;
+    }
+    if (stream->flight_count > 0 && end_ns != stream->ready_ns)
+        return fault(finding, "its ready time is not its last task's", "stream", stream->id);
+    for (const struct task *task = stream->head; task != NULL; task = task->next) {
+        tasks += !task->is_gate;
+        if ((task->next == NULL) != (task == stream->tail))
+            return fault(finding, "its queue has lost its tail", "stream", stream->id);
+    }
+    if (tasks != stream->unresolved_tasks || stream->done_position > stream->position)
+        return fault(finding, "its tasks are miscounted", "stream", stream->id);
+    return true;
+}
+
+/* ---- devices and addresses ---- */
+
+static bool check_device(const struct engine *engine, const struct device *device,
+                         const struct finding *finding)
+{
+    uint64_t set_aside = 0, on_demand = 0, allocated = 0, pools = 0, streams = 0;
+    struct tree_node *node;
+    for (node = tree_first(&engine->pools); node != NULL; node = tree_next(node)) {
+        const struct pool *pool = TREE_ENTRY(node, struct pool, by_id);
+        if (pool->device != device)
+            continue;
+        pools++;
+        set_aside += pool->on_demand ? 0 : pool->max_size;
+        on_demand += pool->on_demand ? pool_reserved(pool) : 0;
+    }
+    for (node = tree_first(&engine->allocations); node != NULL; node = tree_next(node)) {
+        const struct allocation *a = TREE_ENTRY(node, struct allocation, by_address);
+        allocated += a->device == device ? a->paged_size : 0;
+    }
+    for (node = tree_first(&engine->streams); node != NULL; node = tree_next(node)) {
+        const struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+        streams += stream->device == device && stream->is_alive && stream->id != 0;
+    }
+    if (pools != device->pool_count || streams != device->stream_count)
+        return fault(finding, "its objects are miscounted", "device", device->number);
+    if (set_aside != device->set_aside_bytes || on_demand != device->on_demand_bytes ||
+        allocated != device->allocated_bytes ||
+        set_aside + on_demand + allocated > device->total_bytes)
+        return fault(finding, "free, set aside, mapped and allocated do not make its total",
+                     "device", device->number);
+    return true;
+}
+
+/* Gaps in order, never touching; together with what is taken they fill the area. */
+static bool check_space(const struct engine *engine, const struct space *space, uint64_t address,
+                        uint64_t end, const struct finding *finding)
+{
+    uint64_t bytes = 0, previous_end = 0;
+    struct tree_node *node;
+    if (!tree_check(&space->by_address) || !tree_check(&space->by_size))
+        return fault(finding, "a tree is out of order", "address space", address);
+    for (node = tree_first(&space->by_address); node != NULL; node = tree_next(node)) {
+        const struct gap *gap = TREE_ENTRY(node, struct gap, by_address);
+        if (gap->address <= previous_end || gap->address < address || gap->address + gap->size > end)
+            return fault(finding, "gaps touch or lie outside", "address space", address);
+        previous_end = gap->address + gap->size;
+        bytes += gap->size;
+    }
+    for (node = tree_first(&engine->pools); node != NULL; node = tree_next(node)) {
+        const struct pool *pool = TREE_ENTRY(node, struct pool, by_id);
+        bytes += pool->base >= address && pool->base < end ? pool->max_size : 0;
+    }
+    for (node = tree_first(&engine->allocations); node != NULL; node = tree_next(node)) {
+        const struct allocation *a = TREE_ENTRY(node, struct allocation, by_address);
+        bytes += a->address >= address && a->address < end ? a->paged_size : 0;
+    }
+    return bytes == end - address || fault(finding, "bytes are lost", "address space", address);
+}
+
+bool engine_check(const struct engine *engine, char *why, size_t why_bytes)
+{
+    struct finding finding = {why, why_bytes};
+    struct tree_node *node;
+    if (!tree_check(&engine->streams) || !tree_check(&engine->events) ||
+        !tree_check(&engine->pools) || !tree_check(&engine->pools_by_base) ||
+        !tree_check(&engine->allocations) || !tree_check(&engine->due_frees))
+        return fault(&finding, "a tree is out of order", "command", engine->command_number);
+    for (node = tree_first(&engine->pools); node != NULL; node = tree_next(node)) {
+        if (!check_pool(TREE_ENTRY(node, struct pool, by_id), &finding))
+            return false;
+    }
+    for (node = tree_first(&engine->streams); node != NULL; node = tree_next(node)) {
+        if (!check_stream(engine, TREE_ENTRY(node, struct stream, by_id), &finding))
+            return false;
+    }
+    for (uint32_t i = 0; i < engine->device_count; i++) {
+        if (!check_device(engine, &engine->devices[i], &finding))
+            return false;
+    }
+    return check_space(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END, &finding) &&
+           check_space(engine, &engine->small, SOMA_ADDRESS_SMALL_BASE, SOMA_ADDRESS_SMALL_END,
+                       &finding);
+}

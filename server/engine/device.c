@@ -1,0 +1,145 @@
+/* Devices: their memory in sum, synchronise and reset. */
+#include "internal.h"
+
+#include <inttypes.h>
+
+struct device *device_find(struct call *call)
+{
+    struct engine *engine = call->engine;
+    uint64_t number = call->command->device;
+    if (number < engine->device_count)
+        return &engine->devices[number];
+    (void)soma_fail(call->error, SOMA_NO_SUCH_DEVICE, "device",
+                    "device %" PRIu64 " does not exist: this session has devices 0 to %u", number,
+                    engine->device_count - 1);
+    return NULL;
+}
+
+uint64_t device_free_bytes(const struct device *device)
+{
+    return device->total_bytes - device->set_aside_bytes - device->on_demand_bytes -
+           device->allocated_bytes;
+}
+
+static void describe(const struct engine *engine, const struct device *device,
+                     struct soma_device *out)
+{
+    *out = (struct soma_device){
+        .device = device->number,
+        .soc = engine->soc->name,
+        .emulated = true,
+        .total_bytes = device->total_bytes,
+        .free_bytes = device_free_bytes(device),
+        .streams = device->stream_count + 1,
+        .pools = device->pool_count,
+    };
+}
+
+enum soma_status device_list(struct call *call)
+{
+    struct engine *engine = call->engine;
+    void *items = NULL;
+    enum soma_status status =
+        engine_result_array(call, engine->device_count, sizeof(struct soma_device), &items);
+    if (status != SOMA_OK)
+        return status;
+    struct soma_device *devices = items;
+    for (uint32_t i = 0; i < engine->device_count; i++)
+        describe(engine, &engine->devices[i], &devices[i]);
+    call->result->u.device_list.devices.items = devices;
+    call->result->u.device_list.devices.count = engine->device_count;
+    return SOMA_OK;
+}
+
+enum soma_status device_get(struct call *call)
+{
+    const struct device *device = device_find(call);
+    if (device == NULL)
+        return call->error->status;
+    describe(call->engine, device, &call->result->u.device);
+    return SOMA_OK;
+}
+
+/* When all streams of the device are idle; SOMA_NONE: one waits for something without a time. */
+static uint64_t idle_at(const struct engine *engine, const struct device *device)
+{
+    uint64_t latest = 0;
+    for (struct tree_node *node = tree_first(&engine->streams); node != NULL;
+         node = tree_next(node)) {
+        const struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+        if (stream->device != device || !stream->is_alive)
+            continue;
+        if (stream_is_blocked(stream))
+            return SOMA_NONE;
+        if (stream->ready_ns > latest)
+            latest = stream->ready_ns;
+    }
+    return latest;
+}
+
+enum soma_status device_synchronize(struct call *call)
+{
+    const struct device *device = device_find(call);
+    if (device == NULL)
+        return call->error->status;
+    enum soma_status status = device_release_prepare(call, device);
+    if (status != SOMA_OK)
+        return status;
+    status = timeline_wait(call, idle_at(call->engine, device), SOMA_DEVICE_SYNC_TIMEOUT, "device",
+                           device->number);
+    if (status != SOMA_OK)
+        return status;
+    return device_release(call, device);
+}
+
+/* Pools, allocations and events of the device. */
+static void release_objects(struct engine *engine, const struct device *device)
+{
+    struct tree_node *node, *next;
+    memory_forget_unresolved(engine, device);
+    for (node = tree_first(&engine->pools); node != NULL; node = next) {
+        struct pool *pool = TREE_ENTRY(node, struct pool, by_id);
+        next = tree_next(node);
+        if (pool->device == device)
+            pool_release(engine, pool);
+    }
+    for (node = tree_first(&engine->allocations); node != NULL; node = next) {
+        struct allocation *allocation = TREE_ENTRY(node, struct allocation, by_address);
+        next = tree_next(node);
+        if (allocation->device == device)
+            allocation_release(engine, allocation);
+    }
+    for (node = tree_first(&engine->events); node != NULL; node = next) {
+        struct event *event = TREE_ENTRY(node, struct event, by_id);
+        next = tree_next(node);
+        if (event->device == device)
+            event_release(engine, event);
+    }
+}
+
+enum soma_status device_reset(struct call *call)
+{
+    struct engine *engine = call->engine;
+    struct device *device = device_find(call);
+    if (device == NULL)
+        return call->error->status;
+    struct tree_node *node, *next;
+    for (node = tree_first(&engine->streams); node != NULL; node = tree_next(node)) {
+        struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+        if (stream->device == device)
+            stream_drop(engine, stream, call->now_ns);
+    }
+    release_objects(engine, device);
+    for (node = tree_first(&engine->streams); node != NULL; node = next) {
+        struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+        next = tree_next(node);
+        if (stream->device != device || stream->id == 0)
+            continue;
+        if (stream->is_alive)
+            device->stream_count--;
+        stream->is_alive = false;
+        stream_forget(engine, stream);
+    }
+    timeline_resolve(engine, call->now_ns);
+    return SOMA_OK;
+}

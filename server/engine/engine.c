@@ -1,0 +1,344 @@
+/* The session as a whole: creation, the way of a command, sums. */
+#include "internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#ifdef SOMA_ENGINE_CHECK
+#include <stdio.h>
+#include <stdlib.h>
+#endif
+
+void *engine_alloc(struct engine *engine, size_t size_bytes)
+{
+    void *ptr = engine->mem.alloc(engine->mem.ctx, size_bytes);
+    if (ptr != NULL)
+        memset(ptr, 0, size_bytes);
+    return ptr;
+}
+
+void engine_free(struct engine *engine, void *ptr)
+{
+    if (ptr != NULL)
+        engine->mem.release(engine->mem.ctx, ptr);
+}
+
+enum soma_status engine_no_memory(struct call *call)
+{
+    return soma_fail(call->error, SOMA_OUT_OF_MEMORY, "",
+                     "no memory for %s; end sessions that are not used, or give the service more",
+                     soma_op_info(call->command->op)->name);
+}
+
+enum soma_status engine_result_array(struct call *call, size_t count, size_t item_size,
+                                     void **items)
+{
+    *items = NULL;
+    if (count == 0)
+        return SOMA_OK;
+    *items = engine_alloc(call->engine, count * item_size);
+    return *items == NULL ? engine_no_memory(call) : SOMA_OK;
+}
+
+bool call_has(const struct call *call, uint64_t field_bit)
+{
+    return (call->command->present & field_bit) != 0;
+}
+
+/* Every SoC takes the same time so far; a SoC of its own gets a row of its own. */
+static const struct engine_costs costs_of_all = {
+    .host_call_ns = SOMA_HOST_CALL_NS_DEFAULT,
+    .host_copy_ns = 10000,
+    .host_copy_bytes_per_us = 24000,
+    .device_copy_ns = 5000,
+    .device_copy_bytes_per_us = 400000,
+    .set_ns = 5000,
+    .set_bytes_per_us = 800000,
+    .kernel_ns = 10000,
+};
+
+const struct engine_costs *engine_costs_of(const struct soma_soc *soc)
+{
+    (void)soc;
+    return &costs_of_all;
+}
+
+static bool devices_init(struct engine *engine, const struct engine_config *config)
+{
+    engine->devices = engine_alloc(engine, config->device_count * sizeof(*engine->devices));
+    if (engine->devices == NULL)
+        return false;
+    engine->device_count = config->device_count;
+    for (uint32_t i = 0; i < config->device_count; i++) {
+        struct device *device = &engine->devices[i];
+        device->number = i;
+        device->total_bytes =
+            config->memory_bytes != 0 ? config->memory_bytes : config->soc->memory_bytes;
+        stream_init(&device->default_stream, device, 0);
+        tree_insert(&engine->streams, &device->default_stream.by_id, 0, i);
+    }
+    return true;
+}
+
+struct engine *engine_create(const struct engine_config *config, const struct engine_mem *mem,
+                             const struct engine_bytes *bytes)
+{
+    struct engine *engine = mem->alloc(mem->ctx, sizeof(*engine));
+    if (engine == NULL)
+        return NULL;
+    memset(engine, 0, sizeof(*engine));
+    engine->mem = *mem;
+    engine->soc = config->soc;
+    engine->costs = config->costs != NULL ? *config->costs : *engine_costs_of(config->soc);
+    engine->wall_clock = config->wall_clock;
+    engine->wait_ns = SOMA_NONE;
+    if (bytes != NULL) {
+        engine->bytes = *bytes;
+        engine->has_bytes = true;
+    }
+    if (!devices_init(engine, config) ||
+        !space_init(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END) ||
+        !space_init(engine, &engine->small, SOMA_ADDRESS_SMALL_BASE, SOMA_ADDRESS_SMALL_END)) {
+        engine_destroy(engine);
+        return NULL;
+    }
+    return engine;
+}
+
+static void release_streams(struct engine *engine)
+{
+    struct tree_node *node, *next;
+    for (node = tree_first(&engine->streams); node != NULL; node = tree_next(node))
+        stream_drop(engine, TREE_ENTRY(node, struct stream, by_id), engine->now_ns);
+    for (node = tree_first(&engine->streams); node != NULL; node = next) {
+        struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+        next = tree_next(node);
+        tree_remove(&engine->streams, node);
+        stream_clear(engine, stream);
+        if (stream->id != 0)
+            engine_free(engine, stream);
+    }
+}
+
+void engine_destroy(struct engine *engine)
+{
+    if (engine == NULL)
+        return;
+    struct tree_node *node;
+    memory_forget_unresolved(engine, NULL);
+    while ((node = tree_first(&engine->pools)) != NULL)
+        pool_release(engine, TREE_ENTRY(node, struct pool, by_id));
+    while ((node = tree_first(&engine->allocations)) != NULL)
+        allocation_release(engine, TREE_ENTRY(node, struct allocation, by_address));
+    while ((node = tree_first(&engine->events)) != NULL)
+        event_release(engine, TREE_ENTRY(node, struct event, by_id));
+    release_streams(engine);
+    spares_clear(engine);
+    space_clear(engine, &engine->large);
+    space_clear(engine, &engine->small);
+    engine_free(engine, engine->devices);
+    engine->mem.release(engine->mem.ctx, engine);
+}
+
+/* ---- the way of a command ---- */
+
+/* On-chip memory has its own routes in the table and is not emulated yet. */
+static enum soma_status pipe_not_supported(struct call *call)
+{
+    return soma_fail(call->error, SOMA_NOT_SUPPORTED, "",
+                     "%s: on-chip memory is not emulated yet",
+                     soma_op_info(call->command->op)->name);
+}
+
+static command_handler *const handlers[SOMA_OP_COUNT] = {
+    [SOMA_OP_DEVICE_LIST] = device_list,
+    [SOMA_OP_DEVICE_GET] = device_get,
+    [SOMA_OP_DEVICE_SYNCHRONIZE] = device_synchronize,
+    [SOMA_OP_DEVICE_RESET] = device_reset,
+    [SOMA_OP_STREAM_CREATE] = stream_create,
+    [SOMA_OP_STREAM_LIST] = stream_list,
+    [SOMA_OP_STREAM_GET] = stream_get,
+    [SOMA_OP_STREAM_DESTROY] = stream_destroy,
+    [SOMA_OP_STREAM_SYNCHRONIZE] = stream_synchronize,
+    [SOMA_OP_STREAM_WAIT_EVENT] = stream_wait_event,
+    [SOMA_OP_STREAM_DELAY] = stream_delay,
+    [SOMA_OP_STREAM_LAUNCH_KERNEL] = stream_launch_kernel,
+    [SOMA_OP_EVENT_CREATE] = event_create,
+    [SOMA_OP_EVENT_LIST] = event_list,
+    [SOMA_OP_EVENT_GET] = event_get,
+    [SOMA_OP_EVENT_DESTROY] = event_destroy,
+    [SOMA_OP_EVENT_RECORD] = event_record,
+    [SOMA_OP_EVENT_RESET] = event_reset,
+    [SOMA_OP_EVENT_SYNCHRONIZE] = event_synchronize,
+    [SOMA_OP_EVENT_ELAPSED] = event_elapsed,
+    [SOMA_OP_POOL_CREATE] = pool_create,
+    [SOMA_OP_POOL_LIST] = pool_list,
+    [SOMA_OP_POOL_GET] = pool_get,
+    [SOMA_OP_POOL_SEGMENTS] = pool_segments,
+    [SOMA_OP_POOL_GET_ATTRIBUTES] = pool_get_attributes,
+    [SOMA_OP_POOL_GET_ATTRIBUTE] = pool_get_attribute,
+    [SOMA_OP_POOL_SET_ATTRIBUTE] = pool_set_attribute,
+    [SOMA_OP_POOL_MALLOC] = pool_malloc,
+    [SOMA_OP_POOL_FREE] = pool_free,
+    [SOMA_OP_POOL_TRIM_TO] = pool_trim_to,
+    [SOMA_OP_POOL_DESTROY] = pool_destroy,
+    [SOMA_OP_MEMORY_INFO] = memory_info,
+    [SOMA_OP_MEMORY_MALLOC] = memory_malloc,
+    [SOMA_OP_MEMORY_FREE] = memory_free,
+    [SOMA_OP_MEMORY_FREE_ASYNC] = memory_free_async,
+    [SOMA_OP_MEMORY_SET] = memory_set,
+    [SOMA_OP_MEMORY_COPY] = memory_copy,
+    [SOMA_OP_MEMORY_DESCRIBE] = memory_describe,
+    [SOMA_OP_MEMORY_WRITE] = memory_write,
+    [SOMA_OP_MEMORY_READ] = memory_read,
+};
+
+#ifdef SOMA_ENGINE_CHECK
+static void check_or_abort(const struct engine *engine, const struct soma_command *command)
+{
+    char why[256];
+    if (engine_check(engine, why, sizeof(why)))
+        return;
+    fprintf(stderr, "engine invariant broken by %s: %s\n", soma_op_info(command->op)->name, why);
+    abort();
+}
+#endif
+
+/* The host clock of the command that comes now. */
+static uint64_t clock_of_next(const struct engine *engine)
+{
+    uint64_t now_ns = engine->now_ns + engine->costs.host_call_ns;
+    return engine->wall_clock && engine->wall_ns > now_ns ? engine->wall_ns : now_ns;
+}
+
+enum soma_status engine_apply(struct engine *engine, const struct soma_command *command,
+                              struct soma_result *result, struct soma_error *error)
+{
+    struct soma_error scratch;
+    struct call call = {.engine = engine,
+                        .command = command,
+                        .result = result,
+                        .error = error != NULL ? error : &scratch,
+                        .now_ns = clock_of_next(engine)};
+    command_handler *handler = handlers[command->op];
+    engine->command_number++;
+    engine->wait_ns = SOMA_NONE;
+    result->message = (enum soma_message)soma_op_info(command->op)->result;
+    if (result->message != SOMA_MESSAGE_NONE)
+        memset(&result->u, 0, soma_message_info(result->message)->size);
+    /* What is due by the new clock is settled first, even if the command is refused: the next one
+     * has no earlier clock, so nobody can tell. */
+    memory_settle(engine, call.now_ns);
+    enum soma_status status = handler != NULL ? handler(&call) : pipe_not_supported(&call);
+    if (status == SOMA_OK || call.keeps_clock)
+        engine->now_ns = call.now_ns;
+    if (status != SOMA_OK) {
+        engine->command_number--;
+        engine_result_clear(engine, result);
+    }
+#ifdef SOMA_ENGINE_CHECK
+    check_or_abort(engine, command);
+#endif
+    return status;
+}
+
+void engine_result_clear(struct engine *engine, struct soma_result *result)
+{
+    if (result->message == SOMA_MESSAGE_NONE)
+        return;
+    soma_result_clear(result, engine->mem.release, engine->mem.ctx);
+}
+
+uint64_t engine_wait_ns(const struct engine *engine)
+{
+    return engine->wait_ns;
+}
+
+void engine_set_wall(struct engine *engine, uint64_t now_ns)
+{
+    if (now_ns > engine->wall_ns)
+        engine->wall_ns = now_ns;
+}
+
+uint64_t engine_now_ns(const struct engine *engine)
+{
+    return engine->now_ns;
+}
+
+/* ---- sums ---- */
+
+void engine_counts(const struct engine *engine, struct soma_counts *counts)
+{
+    *counts = (struct soma_counts){.devices = engine->device_count};
+    for (uint32_t i = 0; i < engine->device_count; i++) {
+        counts->streams += engine->devices[i].stream_count;
+        counts->pools += engine->devices[i].pool_count;
+    }
+    struct tree_node *node;
+    for (node = tree_first(&engine->events); node != NULL; node = tree_next(node))
+        counts->events++;
+    for (node = tree_first(&engine->pools); node != NULL; node = tree_next(node))
+        counts->pool_allocations += TREE_ENTRY(node, struct pool, by_id)->live_allocations;
+    for (node = tree_first(&engine->allocations); node != NULL; node = tree_next(node))
+        counts->device_allocations +=
+            !TREE_ENTRY(node, struct allocation, by_address)->is_freeing;
+}
+
+uint64_t engine_mapped_bytes(const struct engine *engine)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < engine->device_count; i++)
+        bytes += engine->devices[i].allocated_bytes;
+    for (struct tree_node *node = tree_first(&engine->pools); node != NULL; node = tree_next(node))
+        bytes += pool_reserved(TREE_ENTRY(node, struct pool, by_id));
+    return bytes;
+}
+
+void engine_totals(const struct engine *engine, struct engine_totals *totals)
+{
+    *totals = engine->past;
+    for (struct tree_node *node = tree_first(&engine->pools); node != NULL;
+         node = tree_next(node)) {
+        const struct pool *pool = TREE_ENTRY(node, struct pool, by_id);
+        totals->pools++;
+        totals->reserved_bytes += pool_reserved(pool);
+        totals->used_bytes += pool_used(pool);
+        totals->mapped_bytes += pool->mapped_total;
+        totals->unmapped_bytes += pool->unmapped_total;
+        totals->mallocs += pool->mallocs;
+        totals->frees += pool->frees;
+        for (size_t i = 0; i < sizeof(totals->reuse) / sizeof(totals->reuse[0]); i++)
+            totals->reuse[i] += pool->reuse[i];
+    }
+}
+
+enum soma_status engine_leaks(struct engine *engine, size_t max, struct soma_leak **items,
+                              size_t *count)
+{
+    struct soma_counts counts;
+    engine_counts(engine, &counts);
+    uint64_t live = counts.pool_allocations + counts.device_allocations;
+    size_t room = live < max ? (size_t)live : max;
+    *items = NULL;
+    *count = 0;
+    if (room == 0)
+        return SOMA_OK;
+    struct soma_leak *leaks = engine_alloc(engine, room * sizeof(*leaks));
+    if (leaks == NULL)
+        return SOMA_OUT_OF_MEMORY;
+    size_t filled = 0;
+    struct tree_node *node;
+    for (node = tree_first(&engine->pools_by_base); node != NULL; node = tree_next(node))
+        filled += pool_leaks(TREE_ENTRY(node, struct pool, by_base), leaks + filled, room - filled);
+    for (node = tree_first(&engine->allocations); node != NULL && filled < room;
+         node = tree_next(node)) {
+        const struct allocation *a = TREE_ENTRY(node, struct allocation, by_address);
+        if (!a->is_freeing)
+            leaks[filled++] = (struct soma_leak){SOMA_MEMORY_KIND_DEVICE, a->device->number,
+                                                 SOMA_NONE, a->address, a->size, a->requested_size,
+                                                 SOMA_NONE, a->allocated_by};
+    }
+    *items = leaks;
+    *count = filled;
+    return SOMA_OK;
+}

@@ -1,0 +1,184 @@
+/* Functions shared inside engine/, grouped by the file that holds them. A function that can fail
+ * for want of memory does so before anything is changed; `_prepare` and `_reserve` make the call
+ * that follows safe. */
+#ifndef SOMA_ENGINE_INTERNAL_H
+#define SOMA_ENGINE_INTERNAL_H
+
+#include "types.h"
+
+/* One command on its way through the engine. */
+struct call {
+    struct engine *engine;
+    const struct soma_command *command;
+    struct soma_result *result;
+    struct soma_error *error;
+    uint64_t now_ns;        /* the host clock for this command; it becomes the session's on success */
+    bool keeps_clock;       /* a failure that moves the clock all the same: a timeout */
+};
+
+typedef enum soma_status command_handler(struct call *call);
+
+enum id_kind { ID_STREAM, ID_EVENT, ID_POOL, ID_PIPE };
+
+/* ---- engine.c ---- */
+void *engine_alloc(struct engine *engine, size_t size_bytes); /* zeroed; NULL: no memory */
+void engine_free(struct engine *engine, void *ptr);
+enum soma_status engine_no_memory(struct call *call); /* SOMA_OUT_OF_MEMORY with its message */
+/* Room for count items in a result's array; *items NULL when count is 0. */
+enum soma_status engine_result_array(struct call *call, size_t count, size_t item_size,
+                                     void **items);
+bool call_has(const struct call *call, uint64_t field_bit);
+
+/* ---- device.c ---- */
+struct device *device_find(struct call *call); /* command->device; NULL with *error set */
+uint64_t device_free_bytes(const struct device *device);
+command_handler device_list, device_get, device_synchronize, device_reset;
+
+/* ---- vclock.c ---- */
+struct vclock *vclock_ref(struct vclock *clock);
+void vclock_unref(struct engine *engine, struct vclock *clock);
+/* The join of both clocks and of `position` on stream `key` (0: none), without `self`; streams that
+ * no longer matter are dropped. *out owns a reference; false: no memory. */
+bool vclock_join(struct engine *engine, struct vclock *a, struct vclock *b, uint64_t key,
+                 uint64_t position, uint64_t self, struct vclock **out);
+uint64_t vclock_get(const struct vclock *clock, uint64_t stream_key);
+
+/* ---- stream.c ---- */
+struct stream *stream_find(struct call *call, struct device *device, uint64_t id);
+struct stream *stream_by_key(const struct engine *engine, uint64_t key);
+void stream_init(struct stream *stream, struct device *device, uint64_t id);
+void stream_clear(struct engine *engine, struct stream *stream); /* its memory; not its tree node */
+void stream_drop(struct engine *engine, struct stream *stream, uint64_t now_ns);
+void stream_settle(struct stream *stream, uint64_t now_ns);
+bool stream_is_blocked(const struct stream *stream);
+void stream_forget(struct engine *engine, struct stream *stream); /* a dead one without blocks */
+command_handler stream_create, stream_list, stream_get, stream_destroy, stream_synchronize;
+command_handler stream_wait_event, stream_delay, stream_launch_kernel;
+
+/* ---- timeline.c: tasks in time ---- */
+/* What a task needs, prepared before anything changes. */
+struct submission {
+    struct stream *stream;
+    struct task *tasks;      /* prepared, last one is the task itself; NULL: known at once */
+    uint64_t after_ns;       /* the task starts no earlier */
+    uint64_t cost_ns;
+    bool is_free;            /* a pool free: does not move the position */
+    uint64_t start_ns, end_ns; /* out: SOMA_NONE while unknown */
+};
+/* Prepare a task on sub->stream behind `count` unresolved points (resolved ones are folded into
+ * after_ns). false: no memory. */
+bool submission_prepare(struct call *call, struct submission *sub, struct point *const *points,
+                        size_t count);
+void submission_drop(struct engine *engine, struct submission *sub);
+/* Queue it; `point` (may be NULL) is placed at its end. Cannot fail. */
+void submission_commit(struct call *call, struct submission *sub, struct point *point);
+/* Give every task that can be given one its time. */
+void timeline_resolve(struct engine *engine, uint64_t now_ns);
+struct point *point_new(struct engine *engine);
+struct point *point_ref(struct point *point);
+void point_unref(struct engine *engine, struct point *point);
+/* Is it over by now_ns? NULL: fallback_ns decides. */
+bool point_is_over(const struct point *point, uint64_t fallback_ns, uint64_t now_ns);
+uint64_t point_time(const struct point *point, uint64_t fallback_ns); /* SOMA_NONE: unknown */
+/* Wait until target_ns (SOMA_NONE: unknown) as the command's timeoutMs says. */
+enum soma_status timeline_wait(struct call *call, uint64_t target_ns, enum soma_status timeout,
+                               const char *what, uint64_t id);
+
+/* ---- event.c ---- */
+struct event *event_find(struct call *call, struct device *device, uint64_t id);
+void event_release(struct engine *engine, struct event *event);
+command_handler event_create, event_list, event_get, event_destroy, event_record, event_reset;
+command_handler event_synchronize, event_elapsed;
+
+/* ---- space.c ---- */
+bool space_init(struct engine *engine, struct space *space, uint64_t address, uint64_t end);
+void space_clear(struct engine *engine, struct space *space);
+/* Take size bytes: smallest gap that holds them, then lowest. *gap takes them back later.
+ * SOMA_OK, SOMA_ADDRESS_SPACE_EXHAUSTED, SOMA_OUT_OF_MEMORY (no message). */
+enum soma_status space_take(struct engine *engine, struct space *space, uint64_t size,
+                            uint64_t *address, struct gap **gap);
+void space_give(struct engine *engine, struct space *space, uint64_t address, uint64_t size,
+                struct gap *gap);
+
+/* ---- block.c: the blocks of a pool and the lists they stand in ---- */
+/* Keep at least this many spare structs: each split takes one block, and one late when the block's
+ * free had not completed. false: no memory. */
+bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates);
+void spares_clear(struct engine *engine);
+struct late *late_take_spare(struct engine *engine);
+void late_put_spare(struct engine *engine, struct late *late);
+/* A first FREE block over the whole pool; takes a spare. */
+void blocks_init(struct engine *engine, struct pool *pool);
+void blocks_clear(struct engine *engine, struct pool *pool);
+struct block *block_at(const struct pool *pool, uint64_t address); /* the one that holds it */
+struct block *block_next(const struct block *block);
+struct cached_list *cached_list_of(const struct pool *pool, uint64_t stream_key);
+/* Made when missing; NULL: no memory. */
+struct cached_list *cached_list_get(struct engine *engine, struct pool *pool,
+                                    struct stream *stream);
+/* A stream is gone: its list goes with it unless blocks are left. */
+void cached_lists_drop(struct engine *engine, struct pool *pool, const struct stream *stream);
+/* Cut the low `size` bytes off a FREE or CACHED block; both parts keep its state. Returns the low
+ * part, the block itself when it has that size. */
+struct block *block_split_low(struct engine *engine, struct block *block, uint64_t size);
+void block_set_busy(struct engine *engine, struct block *block);
+/* The place of a free. */
+struct freed {
+    struct cached_list *list;
+    uint64_t position, freed_ns;
+    struct point *point; /* given */
+    struct late *late;   /* given; NULL: the free completed at once */
+};
+void block_set_cached(struct engine *engine, struct block *block, const struct freed *freed);
+/* BUSY or CACHED -> FREE, one with its FREE neighbours; remembers a free not completed by now_ns. */
+void block_set_free(struct engine *engine, struct block *block, uint64_t now_ns);
+
+/* ---- pool.c ---- */
+struct pool *pool_find(struct call *call, struct device *device, enum soma_status absent);
+struct pool *pool_by_address(const struct engine *engine, uint64_t address);
+void pool_release(struct engine *engine, struct pool *pool);
+size_t pool_leaks(const struct pool *pool, struct soma_leak *items, size_t max);
+uint64_t pool_reserved(const struct pool *pool);
+uint64_t pool_used(const struct pool *pool);
+uint64_t round_up(uint64_t size, uint64_t unit); /* 0 when it leaves 64 bits and size is not 0 */
+command_handler pool_create, pool_list, pool_get, pool_segments, pool_get_attributes;
+command_handler pool_get_attribute, pool_set_attribute, pool_destroy;
+
+/* ---- malloc.c, free.c, release.c ---- */
+command_handler pool_malloc, pool_free, pool_trim_to;
+/* Free the BUSY block at an address of this pool as aclrtFree does: at once. */
+enum soma_status pool_free_now(struct call *call, struct pool *pool, uint64_t address);
+enum soma_status pool_free_on(struct call *call, struct pool *pool, struct stream *stream,
+                              uint64_t address, uint64_t *size);
+/* Unmap CACHED blocks, smallest first, until at most target bytes are reserved; returns how many
+ * bytes went. blocks_reserve(1, 1) before. */
+uint64_t pool_shrink(struct engine *engine, struct pool *pool, uint64_t target, uint64_t now_ns);
+/* Release at synchronisation, all pools of the device. */
+enum soma_status device_release(struct call *call, const struct device *device);
+enum soma_status device_release_prepare(struct call *call, const struct device *device);
+
+/* ---- memory.c, contents.c ---- */
+void memory_settle(struct engine *engine, uint64_t now_ns); /* frees that streams have reached */
+/* Frees of this device (NULL: of all) whose time is not known are about to be released. */
+void memory_forget_unresolved(struct engine *engine, const struct device *device);
+/* A range of device addresses, and the field of the command that names its address. */
+struct range {
+    uint64_t address, size;
+    const char *field;
+};
+/* The live block or allocation around an address. */
+struct place {
+    const struct pool *pool; /* NULL: an allocation */
+    uint64_t base, size, requested_size;
+};
+/* SOMA_OK and *place, or SOMA_INVALID_ADDRESS with a message. */
+enum soma_status memory_locate(const struct engine *engine, const struct device *device,
+                               const struct range *range, struct place *place,
+                               struct soma_error *error);
+void allocation_release(struct engine *engine, struct allocation *allocation);
+command_handler memory_info, memory_malloc, memory_free, memory_free_async, memory_describe;
+command_handler memory_set, memory_copy, memory_write, memory_read; /* contents.c */
+
+
+
+#endif

@@ -1,0 +1,289 @@
+/* Tasks in virtual time: when each starts and ends, and who waits for whom.
+ *
+ * Most tasks get their end at once. A stream that waits for something without a time yet is
+ * blocked: its tasks queue up until timeline_resolve can give them one. */
+#include "internal.h"
+
+#include <inttypes.h>
+
+struct point *point_new(struct engine *engine)
+{
+    struct point *point = engine_alloc(engine, sizeof(*point));
+    if (point != NULL)
+        point->refs = 1;
+    return point;
+}
+
+struct point *point_ref(struct point *point)
+{
+    if (point != NULL)
+        point->refs++;
+    return point;
+}
+
+void point_unref(struct engine *engine, struct point *point)
+{
+    if (point == NULL || --point->refs > 0)
+        return;
+    vclock_unref(engine, point->clock);
+    engine_free(engine, point);
+}
+
+uint64_t point_time(const struct point *point, uint64_t fallback_ns)
+{
+    if (point == NULL)
+        return fallback_ns;
+    return point->is_resolved ? point->time_ns : SOMA_NONE;
+}
+
+bool point_is_over(const struct point *point, uint64_t fallback_ns, uint64_t now_ns)
+{
+    uint64_t time_ns = point_time(point, fallback_ns);
+    return time_ns != SOMA_NONE && time_ns <= now_ns;
+}
+
+/* ---- submitting ---- */
+
+/* Room for one more flight. */
+static bool flights_reserve(struct engine *engine, struct stream *stream)
+{
+    if (stream->flight_count < stream->flight_capacity)
+        return true;
+    size_t capacity = stream->flight_capacity == 0 ? 4 : stream->flight_capacity * 2;
+    struct flight *flights = engine_alloc(engine, capacity * sizeof(*flights));
+    if (flights == NULL)
+        return false;
+    for (size_t i = 0; i < stream->flight_count; i++)
+        flights[i] = stream->flights[(stream->flight_first + i) % stream->flight_capacity];
+    engine_free(engine, stream->flights);
+    stream->flights = flights;
+    stream->flight_first = 0;
+    stream->flight_capacity = capacity;
+    return true;
+}
+
+/* A task at the end of sub->tasks; false: no memory. */
+static bool add_task(struct engine *engine, struct submission *sub, struct point *after)
+{
+    struct task *task = engine_alloc(engine, sizeof(*task));
+    if (task == NULL)
+        return false;
+    task->after = point_ref(after);
+    struct task **link = &sub->tasks;
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = task;
+    return true;
+}
+
+bool submission_prepare(struct call *call, struct submission *sub, struct point *const *points,
+                        size_t count)
+{
+    bool good = true;
+    struct point *last = NULL;
+    for (size_t i = 0; i < count && good; i++) {
+        if (points[i]->is_resolved) {
+            if (points[i]->time_ns > sub->after_ns)
+                sub->after_ns = points[i]->time_ns;
+            continue;
+        }
+        if (last != NULL)
+            good = add_task(call->engine, sub, last);
+        last = points[i];
+    }
+    if (good && (last != NULL || stream_is_blocked(sub->stream)))
+        good = add_task(call->engine, sub, last);
+    good = good && flights_reserve(call->engine, sub->stream);
+    if (!good)
+        submission_drop(call->engine, sub);
+    return good;
+}
+
+static void task_free(struct engine *engine, struct task *task)
+{
+    point_unref(engine, task->after);
+    while (task->points != NULL) {
+        struct point *point = task->points;
+        task->points = point->next;
+        point->next = NULL;
+        point_unref(engine, point);
+    }
+    engine_free(engine, task);
+}
+
+void submission_drop(struct engine *engine, struct submission *sub)
+{
+    while (sub->tasks != NULL) {
+        struct task *task = sub->tasks;
+        sub->tasks = task->next;
+        task_free(engine, task);
+    }
+}
+
+/* A task of known end has come: remember it while it is in flight. flights_reserve before. */
+static void fly(struct stream *stream, uint64_t end_ns, uint64_t position, uint64_t tasks,
+                uint64_t now_ns)
+{
+    stream->ready_ns = end_ns;
+    if (end_ns <= now_ns && stream->flight_count == 0) {
+        stream->done_position = position;
+        return;
+    }
+    if (stream->flight_count > 0) {
+        size_t at = (stream->flight_first + stream->flight_count - 1) % stream->flight_capacity;
+        struct flight *last = &stream->flights[at];
+        if (last->end_ns == end_ns) {
+            last->position = position;
+            last->tasks += tasks;
+            return;
+        }
+    }
+    size_t at = (stream->flight_first + stream->flight_count++) % stream->flight_capacity;
+    stream->flights[at] = (struct flight){end_ns, position, tasks};
+}
+
+static void place_point(struct point *point, const struct stream *stream)
+{
+    point->is_placed = true;
+    point->stream_key = stream->key;
+    point->position = stream->position;
+}
+
+void submission_commit(struct call *call, struct submission *sub, struct point *point)
+{
+    struct stream *stream = sub->stream;
+    if (!sub->is_free)
+        stream->position++;
+    if (point != NULL)
+        place_point(point, stream);
+    if (sub->tasks == NULL) {
+        stream_settle(stream, call->now_ns);
+        uint64_t start = stream->ready_ns > call->now_ns ? stream->ready_ns : call->now_ns;
+        sub->start_ns = start > sub->after_ns ? start : sub->after_ns;
+        sub->end_ns = sub->start_ns + sub->cost_ns;
+        fly(stream, sub->end_ns, stream->position, 1, call->now_ns);
+        if (point != NULL) {
+            point->is_resolved = true;
+            point->time_ns = sub->end_ns;
+        }
+        return;
+    }
+    sub->start_ns = sub->end_ns = SOMA_NONE;
+    struct task *last = sub->tasks;
+    for (struct task *task = sub->tasks; task != NULL; task = task->next) {
+        task->submitted_ns = call->now_ns;
+        task->position = stream->position - (sub->is_free || task->next == NULL ? 0 : 1);
+        task->is_gate = task->next != NULL;
+        last = task;
+    }
+    last->cost_ns = sub->cost_ns;
+    last->after_ns = sub->after_ns;
+    last->points = point_ref(point);
+    stream->unresolved_tasks++;
+    if (stream->tail != NULL)
+        stream->tail->next = sub->tasks;
+    else
+        stream->head = sub->tasks;
+    stream->tail = last;
+    sub->tasks = NULL;
+}
+
+/* ---- resolving ---- */
+
+/* Give the first task of a blocked stream its end, when it can have one. */
+static bool resolve_head(struct engine *engine, struct stream *stream, uint64_t now_ns)
+{
+    struct task *task = stream->head;
+    if (task == NULL || (task->after != NULL && !task->after->is_resolved))
+        return false;
+    stream_settle(stream, now_ns);
+    if (!flights_reserve(engine, stream))
+        return false; /* tried again with the next command */
+    uint64_t start = stream->ready_ns;
+    if (start < task->submitted_ns)
+        start = task->submitted_ns;
+    if (start < task->after_ns)
+        start = task->after_ns;
+    if (task->after != NULL && start < task->after->time_ns)
+        start = task->after->time_ns;
+    stream->head = task->next;
+    if (stream->head == NULL)
+        stream->tail = NULL;
+    if (!task->is_gate)
+        stream->unresolved_tasks--;
+    fly(stream, start + task->cost_ns, task->position, task->is_gate ? 0 : 1, now_ns);
+    for (struct point *point = task->points; point != NULL; point = point->next) {
+        point->is_resolved = true;
+        point->time_ns = stream->ready_ns;
+    }
+    task_free(engine, task);
+    return true;
+}
+
+void timeline_resolve(struct engine *engine, uint64_t now_ns)
+{
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        for (struct tree_node *node = tree_first(&engine->streams); node != NULL;
+             node = tree_next(node)) {
+            struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+            while (resolve_head(engine, stream, now_ns))
+                moved = true;
+        }
+    }
+}
+
+/* Resetting a device drops a stream's work: who waits for it waits no longer. */
+void stream_drop(struct engine *engine, struct stream *stream, uint64_t now_ns)
+{
+    while (stream->head != NULL) {
+        struct task *task = stream->head;
+        stream->head = task->next;
+        for (struct point *point = task->points; point != NULL; point = point->next) {
+            point->is_resolved = true;
+            point->time_ns = now_ns;
+        }
+        task_free(engine, task);
+    }
+    stream->tail = NULL;
+    stream->unresolved_tasks = 0;
+    stream->flight_count = 0;
+    stream->done_position = stream->position;
+    if (stream->ready_ns > now_ns)
+        stream->ready_ns = now_ns;
+}
+
+/* ---- waiting ---- */
+
+enum soma_status timeline_wait(struct call *call, uint64_t target_ns, enum soma_status timeout,
+                               const char *what, uint64_t id)
+{
+    if (target_ns != SOMA_NONE && target_ns <= call->now_ns)
+        return SOMA_OK;
+    struct engine *engine = call->engine;
+    const struct soma_command *command = call->command;
+    bool has_limit = call_has(call, SOMA_HAS(timeout_ms)) && command->timeout_ms != UINT64_MAX;
+    bool must_wait = target_ns == SOMA_NONE || engine->wall_clock;
+    uint64_t limit_ns = has_limit ? call->now_ns + command->timeout_ms * 1000000u : UINT64_MAX;
+    if (!must_wait && target_ns <= limit_ns) {
+        call->now_ns = target_ns;
+        return SOMA_OK;
+    }
+    if (must_wait && !(has_limit && (command->expired || command->timeout_ms == 0))) {
+        engine->wait_ns = target_ns;
+        return SOMA_MUST_WAIT;
+    }
+    call->keeps_clock = true;
+    if (!engine->wall_clock)
+        call->now_ns = limit_ns;
+    if (target_ns == SOMA_NONE)
+        return soma_fail(call->error, timeout, "timeoutMs",
+                         "%s %" PRIu64 " was not over after %" PRIu64 " ms: it waits for an event that "
+                         "nobody has recorded; record it, or wait without a limit",
+                         what, id, command->timeout_ms);
+    return soma_fail(call->error, timeout, "timeoutMs",
+                     "%s %" PRIu64 " was not over after %" PRIu64 " ms: its work ends at %" PRIu64
+                     " ns and the host clock is at %" PRIu64 " ns; allow more time",
+                     what, id, command->timeout_ms, target_ns, call->now_ns);
+}

@@ -1,0 +1,212 @@
+/* Every struct of the engine. Times are virtual nanoseconds, sizes bytes, `position` a number of
+ * commands on a stream. Only the file named after a struct changes its fields. */
+#ifndef SOMA_ENGINE_TYPES_H
+#define SOMA_ENGINE_TYPES_H
+
+#include "engine.h"
+#include "tree.h"
+
+/* ---- order: what a stream knows of other streams (vclock.c) ---- */
+
+/* One stream of a vector clock: everything before `position` on it is over for the owner. */
+struct vclock_entry {
+    uint64_t stream_key;
+    uint64_t position;
+};
+
+/* A vector clock: immutable, shared by reference count. NULL is the clock that knows nothing. */
+struct vclock {
+    uint32_t refs;
+    uint32_t count;
+    struct vclock_entry entries[]; /* ascending stream_key */
+};
+
+/* A point in a stream that others may wait for: an event's record, or the place of a free. Shared
+ * by reference count. */
+struct point {
+    uint32_t refs;
+    bool is_resolved;       /* time_ns is known */
+    bool is_placed;         /* it stands in a stream; false: the record is still to come */
+    uint64_t time_ns;
+    uint64_t stream_key;
+    uint64_t position;      /* commands of that stream up to and with this point */
+    struct vclock *clock;   /* what that stream knew there */
+    struct point *next;     /* next point that the same task resolves; the task owns a reference */
+};
+
+/* ---- streams (stream.c) ---- */
+
+/* A task behind a wait whose end is not known yet. */
+struct task {
+    struct task *next;
+    struct point *after;  /* starts no earlier than this; owns a reference; NULL: nothing */
+    struct point *points; /* resolved by its end */
+    uint64_t after_ns;    /* starts no earlier than this either */
+    uint64_t submitted_ns;
+    uint64_t cost_ns;
+    uint64_t position;    /* commands of the stream up to and with this task */
+    bool is_gate;         /* only waits; not a task that a user submitted */
+};
+
+/* Tasks in flight that end at the same time. */
+struct flight {
+    uint64_t end_ns;
+    uint64_t position; /* commands of the stream up to and with the last of them */
+    uint64_t tasks;
+};
+
+struct stream {
+    struct tree_node by_id;    /* in engine.streams: major id, minor device of stream 0 */
+    struct device *device;
+    uint64_t id;
+    uint64_t key;              /* names the stream in clocks and block lists; never reused */
+    uint64_t priority;
+    bool is_alive;             /* false: destroyed, but blocks freed on it are still cached */
+    uint64_t cached_blocks;    /* over all pools */
+    uint64_t position;         /* commands submitted, pool frees not counted */
+    uint64_t done_position;    /* of these, over by the last stream_settle */
+    uint64_t ready_ns;         /* end of the last task whose end is known */
+    struct vclock *clock;      /* its own position is not in it */
+    struct flight *flights;    /* ring of tasks that end after the host clock */
+    size_t flight_first, flight_count, flight_capacity;
+    struct task *head, *tail;  /* tasks whose end is not known; empty: the stream is not blocked */
+    uint64_t unresolved_tasks; /* of these, without gates */
+};
+
+/* ---- events (event.c) ---- */
+
+struct event {
+    struct tree_node by_id; /* in engine.events */
+    struct device *device;
+    uint64_t id;
+    enum soma_event_kind kind;
+    bool was_reset;          /* since its last record */
+    struct point *record;    /* the latest; NULL: none, or reset */
+    struct point *to_come;   /* what waits after a reset wait for; NULL: nobody waits */
+};
+
+/* ---- pools (pool.c, block.c, malloc.c, release.c) ---- */
+
+/* Memory that was released before its free had completed: who takes it waits. */
+struct late {
+    struct tree_node by_address; /* in pool.lates */
+    struct late *next_spare;
+    uint64_t size;
+    uint64_t time_ns;
+    struct point *point; /* NULL: time_ns holds */
+};
+
+struct block {
+    struct tree_node by_address; /* in pool.blocks */
+    struct tree_node by_size;    /* FREE: in pool.free_blocks; CACHED: in pool.cached_blocks */
+    struct tree_node in_list;    /* CACHED: in cached_list.blocks, weight: position */
+    struct block *next_spare;
+    struct pool *pool;
+    uint64_t address, size;
+    enum soma_block_state state;
+    /* BUSY */
+    uint64_t requested_size;
+    uint64_t stream_id;    /* stream that allocated it */
+    uint64_t allocated_by; /* number of the command */
+    /* CACHED */
+    struct cached_list *list;
+    uint64_t position;     /* of the free on its stream */
+    uint64_t freed_ns;     /* when the free completes; with a point, as that says */
+    struct point *point;
+    struct vclock *clock;  /* what the freeing stream knew there */
+    struct late *late;     /* at hand for a release before freed_ns; NULL: completed when freed */
+};
+
+/* CACHED blocks of one pool that one stream freed. */
+struct cached_list {
+    struct tree_node by_stream; /* in pool.cached_lists: major stream key */
+    struct stream *stream;
+    struct tree blocks;         /* major size, minor address */
+    uint64_t bytes;
+};
+
+struct pool {
+    struct tree_node by_id;   /* in engine.pools */
+    struct tree_node by_base; /* in engine.pools_by_base */
+    struct device *device;
+    struct gap *gap;          /* takes the address range back */
+    uint64_t id, base, max_size;
+    bool on_demand;           /* maxSize 0: draws on the device as it grows */
+    uint64_t attributes[9];   /* by enum soma_pool_attribute; 0 unused */
+    struct tree blocks;       /* every block, by address: they cover the pool exactly */
+    struct tree free_blocks;  /* major size, minor address */
+    struct tree cached_blocks;
+    struct tree cached_lists;
+    struct tree lates;
+    uint64_t free_bytes, cached_bytes;
+    uint64_t live_allocations, requested_bytes;
+    uint64_t mallocs, frees, reuse[5];
+    uint64_t mapped_total, unmapped_total;
+};
+
+/* ---- memory outside pools (memory.c) ---- */
+
+struct allocation {
+    struct tree_node by_address; /* in engine.allocations */
+    struct tree_node by_time;    /* while is_freeing and the time is known: in engine.due_frees */
+    struct allocation *next_unresolved; /* while is_freeing and it is not: engine.unresolved_frees */
+    struct device *device;
+    struct gap *gap;
+    uint64_t address, size;     /* rounded to 32 bytes */
+    uint64_t paged_size;        /* what the device gave */
+    uint64_t requested_size, allocated_by;
+    bool is_freeing;            /* freed on a stream that has not come there */
+    struct point *free_point;   /* NULL: the time is by_time.major */
+};
+
+/* ---- address space (space.c) ---- */
+
+/* A range of device addresses that nothing has. */
+struct gap {
+    struct tree_node by_address;
+    struct tree_node by_size; /* major size, minor address */
+    uint64_t address, size;
+};
+
+struct space {
+    struct tree by_address, by_size;
+};
+
+/* ---- the session ---- */
+
+struct device {
+    uint64_t number;
+    uint64_t total_bytes;
+    uint64_t set_aside_bytes;  /* pools with an explicit maxSize */
+    uint64_t on_demand_bytes;  /* mapped by the others */
+    uint64_t allocated_bytes;  /* aclrtMalloc, in pages */
+    uint64_t stream_count;     /* created streams, stream 0 not counted */
+    uint64_t pool_count;
+    struct stream default_stream;
+};
+
+struct engine {
+    struct engine_mem mem;
+    struct engine_bytes bytes;
+    bool has_bytes;
+    const struct soma_soc *soc;
+    struct engine_costs costs;
+    bool wall_clock;
+    uint64_t wall_ns;          /* as last told */
+    uint64_t now_ns;           /* the host clock */
+    uint64_t wait_ns;          /* engine_wait_ns */
+    uint64_t command_number;   /* of the command that runs, from 1 */
+    uint64_t last_id[6];       /* by enum id_kind */
+    uint32_t device_count;
+    struct device *devices;
+    struct tree streams, events, pools, pools_by_base, allocations, due_frees, pipes;
+    struct allocation *unresolved_frees;
+    struct space large, small;
+    struct block *spare_blocks;
+    size_t spare_block_count;
+    struct late *spare_lates;
+    size_t spare_late_count;
+    struct engine_totals past; /* of destroyed pools */
+};
+
+#endif
