@@ -1,0 +1,48 @@
+/* The options of somad: from the command line, SOMAD_* of the environment, a file, or defaults, in
+ * this order of rank. All of it expands from one table (config.c). */
+#ifndef SOMA_CONFIG_H
+#define SOMA_CONFIG_H
+
+#include "log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CONFIG_LISTEN_MAX 16u
+#define CONFIG_ERROR_BYTES 512u
+
+/* Strings are owned by the struct. */
+struct soma_config {
+    char *listen[CONFIG_LISTEN_MAX]; /* "HOST:PORT", "[ADDR]:PORT", "unix:PATH" */
+    size_t listen_count;
+    uint64_t devices;              /* of a session that does not say */
+    char *soc;                     /* likewise */
+    uint64_t threads;              /* per listener; never 0 once loaded */
+    uint64_t max_body_bytes;       /* of raw bodies */
+    uint64_t max_sessions;         /* `default` not counted */
+    uint64_t session_ttl_seconds;  /* of a session that does not say */
+    uint64_t idle_timeout_seconds; /* of connections, and for a request to arrive */
+    char *token_file;              /* NULL: anyone may ask */
+    enum log_level log_level;
+    char *config_file;
+    bool insecure;
+    bool version; /* say it and exit */
+    bool help;
+};
+
+/* Every option at its default. Release with soma_config_release. false: no memory. */
+bool soma_config_init(struct soma_config *config);
+void soma_config_release(struct soma_config *config);
+
+/* Read all sources.
+ *   argv, envp   as main gets them; borrowed
+ *   error        out, on false: one line that names the option */
+bool soma_config_load(struct soma_config *config, int argc, char *const *argv, char *const *envp,
+                      char error[CONFIG_ERROR_BYTES]);
+
+/* The text of --help. */
+void soma_config_help(FILE *out);
+
+#endif
