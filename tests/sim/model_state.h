@@ -1,0 +1,274 @@
+/* What the model remembers. Shared by model*.c and nobody else.
+ * Indices into the arrays below are `uint32_t`, MODEL_NONE where there is none. Nothing is ever
+ * removed from an array while the session lives. */
+#ifndef SIM_MODEL_STATE_H
+#define SIM_MODEL_STATE_H
+
+#include "bytes.h"
+#include "model.h"
+
+#define MODEL_NONE UINT32_MAX
+#define MODEL_STREAMS_MAX 128u /* ever made in one session, default streams included */
+
+/* A growing array: items of one size. */
+struct model_list {
+    void *items;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/* Why a task waits for another, and whether that orders memory. */
+enum model_reason {
+    MODEL_BECAUSE_TIME,  /* memory released too early: time only */
+    MODEL_BECAUSE_FREE,  /* internal reuse: as an event recorded right after that free */
+    MODEL_BECAUSE_RECORD /* a wait for a record */
+};
+
+struct model_dependency {
+    uint32_t task;
+    enum model_reason reason;
+};
+
+/* One command on a stream. Tasks stand in the order of submission. */
+struct model_task {
+    uint32_t stream;
+    uint32_t previous; /* the task before it on its stream */
+    uint32_t position; /* commands other than pool frees before it on its stream */
+    bool is_counted;   /* such a command itself */
+    bool is_dropped;   /* by a reset of its device */
+    bool is_resolved;  /* start_ns and end_ns are known */
+    uint64_t submit_ns, cost_ns, start_ns, end_ns;
+    uint32_t awaited_event; /* its next record is awaited */
+    uint32_t dependency_first, dependency_count;
+    uint32_t seen[MODEL_STREAMS_MAX]; /* vector clock after this task: commands of each stream */
+};
+
+struct model_stream {
+    uint64_t id; /* 0: the default stream of its device */
+    uint32_t device;
+    uint64_t priority;
+    bool is_live;
+    uint32_t last_task;
+    uint32_t position; /* commands other than pool frees so far */
+};
+
+enum model_event_state { MODEL_NEVER_RECORDED, MODEL_RECORDED, MODEL_RESET };
+
+struct model_event {
+    uint64_t id;
+    uint32_t device;
+    int kind; /* enum soma_event_kind */
+    bool is_live;
+    enum model_event_state state;
+    uint32_t record; /* the latest: a task */
+};
+
+/* 2 MiB of a pool. */
+struct model_granule {
+    uint8_t state;         /* enum soma_block_state */
+    uint32_t first;        /* BUSY: first granule of its block */
+    uint32_t stream;       /* BUSY: allocated on; CACHED: freed on */
+    uint32_t position;     /* CACHED: of the free */
+    uint32_t free_task;    /* CACHED: the free */
+    uint32_t late_task;    /* FREE: the free that had not completed when it was released */
+    uint64_t requested;    /* BUSY, first of its block: bytes asked for */
+    uint64_t allocated_by; /* BUSY, first of its block: number of the command */
+};
+
+struct model_pool {
+    uint64_t id;
+    uint32_t device;
+    bool is_live;
+    bool is_demand;
+    uint64_t base, max_bytes;
+    struct model_granule *granules;
+    uint32_t granule_count;
+    uint32_t touched; /* granules from here on have never been anything but FREE */
+    bool follow_events, allow_opportunistic, allow_internal;
+    uint64_t threshold;
+    uint64_t used, reserved, used_high, reserved_high; /* bytes */
+    uint64_t mallocs, frees, reuse[5], mapped_total, unmapped_total;
+};
+
+/* An aclrtMalloc allocation. */
+struct model_allocation {
+    uint32_t device;
+    uint64_t base, bytes, page_bytes; /* bytes: rounded to 32; page_bytes: whole pages */
+    uint64_t requested, allocated_by;
+    bool is_live;       /* may be accessed and freed */
+    bool is_gone;       /* its pages are free again */
+    uint32_t free_task; /* freeAsync */
+};
+
+struct model {
+    struct model_config config;
+    uint64_t clock_ns; /* the host clock after the last applied command */
+    uint64_t now_ns;   /* the host clock as the running command sees it */
+    uint64_t applied;  /* commands applied so far */
+    struct model_list tasks, dependencies, streams, events, pools, allocations;
+    uint64_t next_stream, next_event, next_pool; /* ids */
+    struct sim_bytes *bytes;
+};
+
+/* ---- model.c: small things ---- */
+
+bool model_has_mutant(const struct model *model, enum model_mutant mutant);
+void *model_list_add(struct model_list *list, size_t item_bytes);
+void *model_alloc(size_t size_bytes);
+
+struct model_task *model_task(const struct model *model, uint32_t index);
+struct model_stream *model_stream(const struct model *model, uint32_t index);
+struct model_event *model_event(const struct model *model, uint32_t index);
+struct model_pool *model_pool(const struct model *model, uint32_t index);
+struct model_allocation *model_allocation(const struct model *model, uint32_t index);
+
+/* `device` of the command is one of the session's. */
+bool model_has_device(const struct model *model, const struct soma_command *command);
+enum soma_status model_find_stream(const struct model *model, uint64_t device, uint64_t id,
+                                   uint32_t *stream);
+enum soma_status model_find_event(const struct model *model, uint64_t device, uint64_t id,
+                                  uint32_t *event);
+enum soma_status model_find_pool(const struct model *model, uint64_t device, uint64_t id,
+                                 uint32_t *pool);
+
+/* ---- model_time.c: tasks, their times and their order ---- */
+
+struct model_submission {
+    uint32_t stream;
+    bool is_pool_free;
+    uint64_t cost_ns;
+    uint32_t awaited_event; /* MODEL_NONE: none */
+    const struct model_dependency *dependencies;
+    uint32_t dependency_count;
+};
+
+/* A task that only takes time. */
+struct model_submission model_plain_task(uint32_t stream, uint64_t cost_ns);
+
+/* Queue a task now. Returns its index. */
+uint32_t model_submit(struct model *model, const struct model_submission *submission);
+
+/* Every wait for the next record of this event waits for this record from now on. */
+void model_resolve_waits(struct model *model, uint32_t event, uint32_t record);
+
+/* The task is over by the host clock. MODEL_NONE: nothing to wait for, true. */
+bool model_is_over(const struct model *model, uint32_t task, uint64_t now_ns);
+
+/* Does work queued on this stream now come after the commands of `other` that a free at this
+ * position came after? */
+bool model_is_ordered(const struct model *model, uint32_t stream, uint32_t other,
+                      uint32_t position);
+
+/* When the stream is idle again; false when that is not known. */
+bool model_ready_ns(const struct model *model, uint32_t stream, uint64_t *ready_ns);
+
+/* A reset of the device: its unfinished work is dropped. */
+void model_drop_work(struct model *model, uint32_t device);
+
+/* Wait for something that is over at ready_ns (is_known) or nobody knows when. Moves now_ns. */
+enum soma_status model_wait(struct model *model, const struct soma_command *command, bool is_known,
+                            uint64_t ready_ns, enum soma_status timeout);
+
+uint64_t model_cost(const struct model *model, uint64_t fixed_ns, uint64_t size_bytes,
+                    uint64_t bytes_per_us);
+
+/* The answer to a synchronise; releases idle memory. */
+void model_answer_synchronized(struct model *model, uint32_t device, struct soma_result *result);
+
+/* ---- model_pool.c: blocks of pools ---- */
+
+/* Past the last granule of the block at `first`. */
+uint32_t model_block_end(const struct model *model, const struct model_pool *pool, uint32_t first);
+
+/* Unmap CACHED granules, smallest block first, until `reserved` is at most target_bytes. Returns
+ * the bytes unmapped. */
+uint64_t model_shrink(struct model *model, struct model_pool *pool, uint64_t target_bytes);
+
+/* As a synchronisation does, in all pools of the device. Returns the bytes unmapped. */
+uint64_t model_release_idle(struct model *model, uint32_t device);
+
+/* The first granule of the BUSY block that starts at this address: MODEL_NONE: none does. */
+uint32_t model_busy_start(const struct model_pool *pool, uint64_t address);
+
+void model_pool_free_on(struct model *model, struct model_pool *pool, uint32_t first,
+                        uint32_t stream);
+void model_pool_free_now(struct model *model, struct model_pool *pool, uint32_t first);
+
+/* The pool is gone with everything in it. */
+void model_pool_drop(struct model *model, struct model_pool *pool);
+
+/* Append a leak for each BUSY block. */
+void model_pool_leaks(const struct model *model, const struct model_pool *pool,
+                      struct model_list *leaks);
+
+/* ---- model_memory.c: the device's memory and addresses ---- */
+
+uint64_t model_device_free(const struct model *model, uint32_t device);
+
+/* Best fit among the gaps of [begin, end); 0 when there is none. */
+uint64_t model_find_space(const struct model *model, uint64_t size_bytes, uint64_t begin,
+                          uint64_t end);
+
+/* The live block that holds these bytes. false: they are not all in one. */
+struct model_place {
+    uint32_t pool; /* MODEL_NONE: an allocation */
+    uint64_t base, bytes;
+};
+
+bool model_locate(const struct model *model, uint64_t device, uint64_t address, uint64_t size_bytes,
+                  struct model_place *place);
+
+/* The pool whose range holds the address: MODEL_NONE: none. */
+uint32_t model_pool_of_address(const struct model *model, uint64_t address);
+
+/* ---- one function per command ---- */
+
+#define MODEL_COMMANDS(C)                                                                          \
+    C(DEVICE_LIST, device_list)                                                                    \
+    C(DEVICE_GET, device_get)                                                                      \
+    C(DEVICE_SYNCHRONIZE, device_synchronize)                                                      \
+    C(DEVICE_RESET, device_reset)                                                                  \
+    C(STREAM_CREATE, stream_create)                                                                \
+    C(STREAM_LIST, stream_list)                                                                    \
+    C(STREAM_GET, stream_get)                                                                      \
+    C(STREAM_DESTROY, stream_destroy)                                                              \
+    C(STREAM_SYNCHRONIZE, stream_synchronize)                                                      \
+    C(STREAM_WAIT_EVENT, stream_wait_event)                                                        \
+    C(STREAM_DELAY, stream_delay)                                                                  \
+    C(STREAM_LAUNCH_KERNEL, stream_launch_kernel)                                                  \
+    C(EVENT_CREATE, event_create)                                                                  \
+    C(EVENT_LIST, event_list)                                                                      \
+    C(EVENT_GET, event_get)                                                                        \
+    C(EVENT_DESTROY, event_destroy)                                                                \
+    C(EVENT_RECORD, event_record)                                                                  \
+    C(EVENT_RESET, event_reset)                                                                    \
+    C(EVENT_SYNCHRONIZE, event_synchronize)                                                        \
+    C(EVENT_ELAPSED, event_elapsed)                                                                \
+    C(POOL_CREATE, pool_create)                                                                    \
+    C(POOL_LIST, pool_list)                                                                        \
+    C(POOL_GET, pool_get)                                                                          \
+    C(POOL_SEGMENTS, pool_segments)                                                                \
+    C(POOL_GET_ATTRIBUTES, pool_get_attributes)                                                    \
+    C(POOL_GET_ATTRIBUTE, pool_get_attribute)                                                      \
+    C(POOL_SET_ATTRIBUTE, pool_set_attribute)                                                      \
+    C(POOL_MALLOC, pool_malloc)                                                                    \
+    C(POOL_FREE, pool_free)                                                                        \
+    C(POOL_TRIM_TO, pool_trim_to)                                                                  \
+    C(POOL_DESTROY, pool_destroy)                                                                  \
+    C(MEMORY_INFO, memory_info)                                                                    \
+    C(MEMORY_MALLOC, memory_malloc)                                                                \
+    C(MEMORY_FREE, memory_free)                                                                    \
+    C(MEMORY_FREE_ASYNC, memory_free_async)                                                        \
+    C(MEMORY_SET, memory_set)                                                                      \
+    C(MEMORY_COPY, memory_copy)                                                                    \
+    C(MEMORY_DESCRIBE, memory_describe)                                                            \
+    C(MEMORY_WRITE, memory_write)                                                                  \
+    C(MEMORY_READ, memory_read)
+
+#define SOMA_ROW(OP, name)                                                                         \
+    enum soma_status model_##name(struct model *model, const struct soma_command *command,         \
+                                  struct soma_result *result);
+MODEL_COMMANDS(SOMA_ROW)
+#undef SOMA_ROW
+
+#endif
