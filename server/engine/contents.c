@@ -115,7 +115,7 @@ enum soma_status memory_read(struct call *call)
     if (status != SOMA_OK)
         return status;
     struct soma_buffer *data = &call->result->u.memory_bytes.data;
-    data->ptr = engine_alloc(engine, (size_t)range.size);
+    data->ptr = engine->mem.alloc(engine->mem.ctx, (size_t)range.size); /* read fills it: not zeroed */
     if (data->ptr == NULL)
         return finish(call, &sub, engine_no_memory(call));
     data->len = (size_t)range.size;

@@ -228,6 +228,8 @@ enum soma_status engine_apply(struct engine *engine, const struct soma_command *
         memset(&result->u, 0, soma_message_info(result->message)->size);
     /* What is due by the new clock is settled first, even if the command is refused: the next one
      * has no earlier clock, so nobody can tell. */
+    if (engine->resolve_again)
+        timeline_resolve(engine, call.now_ns);
     memory_settle(engine, call.now_ns);
     enum soma_status status = handler != NULL ? handler(&call) : pipe_not_supported(&call);
     if (status == SOMA_OK || call.keeps_clock)

@@ -197,8 +197,10 @@ static bool resolve_head(struct engine *engine, struct stream *stream, uint64_t 
     if (task == NULL || (task->after != NULL && !task->after->is_resolved))
         return false;
     stream_settle(stream, now_ns);
-    if (!flights_reserve(engine, stream))
-        return false; /* tried again with the next command */
+    if (!flights_reserve(engine, stream)) {
+        engine->resolve_again = true;
+        return false;
+    }
     uint64_t start = stream->ready_ns;
     if (start < task->submitted_ns)
         start = task->submitted_ns;
@@ -223,6 +225,7 @@ static bool resolve_head(struct engine *engine, struct stream *stream, uint64_t 
 void timeline_resolve(struct engine *engine, uint64_t now_ns)
 {
     bool moved = true;
+    engine->resolve_again = false;
     while (moved) {
         moved = false;
         for (struct tree_node *node = tree_first(&engine->streams); node != NULL;

@@ -195,6 +195,7 @@ struct engine {
     uint64_t wall_ns;          /* as last told */
     uint64_t now_ns;           /* the host clock */
     uint64_t wait_ns;          /* engine_wait_ns */
+    bool resolve_again;        /* memory ran out while tasks got their times */
     uint64_t command_number;   /* of the command that runs, from 1 */
     uint64_t last_id[6];       /* by enum id_kind */
     uint32_t device_count;
