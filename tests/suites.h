@@ -17,7 +17,14 @@ struct soma_suite {
 };
 
 #define SOMA_SUITES(S)                                                                             \
-    S(status)
+    S(status)                                                                                      \
+    S(command)                                                                                     \
+    S(message)                                                                                     \
+    S(wire_store)                                                                                  \
+    S(wire_parse)                                                                                  \
+    S(wire_decode)                                                                                 \
+    S(wire_encode)                                                                                 \
+    S(wire_answer)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
