@@ -1,0 +1,35 @@
+/* Runs a program in the engine and in the model and compares everything that can be seen. */
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+#include "workload.h"
+
+struct run_options {
+    uint32_t command_count; /* of a program that is made */
+    enum model_mutant mutant;
+    bool has_faults;
+};
+
+/* The first thing that was not the same. */
+struct run_difference {
+    bool is_found;
+    uint32_t step;
+    enum soma_status engine_status, model_status;
+    char what[320];
+    char *engine_answer, *model_answer; /* JSON; NULL: none */
+};
+
+void run_difference_release(struct run_difference *difference);
+
+/* Make the program of this seed while running it, up to the first difference.
+ *   program     out: release with workload_program_release
+ *   difference  out: release with run_difference_release */
+void run_seed(uint64_t seed, const struct run_options *options, struct workload_program *program,
+              struct run_difference *difference);
+
+/* Run a program that exists, without the steps that are disabled.
+ *   statuses  out: the model's, one per step; free() it; may be NULL */
+void run_program(const struct workload_program *program, const struct run_options *options,
+                 struct run_difference *difference, enum soma_status **statuses);
+
+#endif
