@@ -1,0 +1,189 @@
+/* Streams. */
+#include "call.h"
+#include "context.h"
+#include "error.h"
+#include "handle.h"
+#include "stream.h"
+
+#include "acl/acl.h"
+
+#include <stdio.h>
+
+#define STREAM_FLAGS                                                                               \
+    (ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC | ACL_STREAM_PERSISTENT | ACL_STREAM_HUGE |     \
+     ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY)
+#define PRIORITY_MAX 7u /* the lowest; larger ones count as it */
+
+/* ---- making and ending ---- */
+
+static void stream_command(struct soma_command *command, enum soma_op op,
+                           const struct client_object *stream)
+{
+    soma_command_init(command, op);
+    soma_command_set(command, SOMA_FIELD_device, stream->device);
+    soma_command_set(command, SOMA_FIELD_stream, stream->id);
+}
+
+static aclError create_stream(aclrtStream *stream, uint32_t priority, uint32_t flags)
+{
+    struct client_object context;
+    struct soma_command command;
+    struct soma_result result;
+    if (stream == NULL)
+        return client_fail_null("stream");
+    aclError error = client_context_require(&context);
+    if (error != ACL_SUCCESS)
+        return error;
+    soma_command_init(&command, SOMA_OP_STREAM_CREATE);
+    soma_command_set(&command, SOMA_FIELD_device, context.device);
+    soma_command_set(&command, SOMA_FIELD_priority, priority);
+    error = client_call(&command, &result);
+    if (error != ACL_SUCCESS)
+        return error;
+    struct client_object object = {.kind = CLIENT_STREAM,
+                                   .device = context.device,
+                                   .id = result.u.stream_created.stream,
+                                   .context = context.handle,
+                                   .priority = priority,
+                                   .flags = flags};
+    if (client_handle_add(&object) == NULL) {
+        stream_command(&command, SOMA_OP_STREAM_DESTROY, &object);
+        (void)!client_call(&command, NULL);
+        return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a stream");
+    }
+    *stream = object.handle;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtCreateStream(aclrtStream *stream)
+{
+    client_begin("aclrtCreateStream");
+    return create_stream(stream, 0, 0);
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
+{
+    client_begin("aclrtCreateStreamWithConfig");
+    if ((flag & ~STREAM_FLAGS) != 0)
+        return client_fail(ACL_ERROR_INVALID_PARAM, "flag 0x%x has bits that mean nothing: 0x%x",
+                           flag, flag & ~STREAM_FLAGS);
+    return create_stream(stream, priority > PRIORITY_MAX ? PRIORITY_MAX : priority, flag);
+}
+
+static aclError destroy_stream(const char *call, aclrtStream stream)
+{
+    client_begin(call);
+    struct client_object object;
+    struct soma_command command;
+    if (stream == NULL)
+        return client_fail_null("stream");
+    aclError error = client_stream_find_to_queue(stream, &object);
+    if (error != ACL_SUCCESS)
+        return error;
+    if (object.is_default)
+        return client_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "%p is the default stream of a context and ends with it", stream);
+    stream_command(&command, SOMA_OP_STREAM_DESTROY, &object);
+    error = client_call(&command, NULL);
+    if (error == ACL_SUCCESS)
+        (void)client_handle_remove(CLIENT_STREAM, stream, NULL);
+    return error;
+}
+
+aclError aclrtDestroyStream(aclrtStream stream)
+{
+    return destroy_stream("aclrtDestroyStream", stream);
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream)
+{
+    return destroy_stream("aclrtDestroyStreamForce", stream);
+}
+
+/* ---- waiting ---- */
+
+static aclError synchronize_stream(aclrtStream stream, int32_t timeout)
+{
+    struct client_object object;
+    struct soma_command command;
+    aclError error = client_stream_find(stream, &object);
+    if (error != ACL_SUCCESS)
+        return error;
+    stream_command(&command, SOMA_OP_STREAM_SYNCHRONIZE, &object);
+    if (timeout > 0)
+        soma_command_set(&command, SOMA_FIELD_timeout_ms, (uint64_t)timeout);
+    error = client_call(&command, NULL);
+    return error != ACL_SUCCESS ? error : client_stream_take_fault(object.device, object.id);
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream)
+{
+    client_begin("aclrtSynchronizeStream");
+    return synchronize_stream(stream, -1);
+}
+
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
+{
+    client_begin("aclrtSynchronizeStreamWithTimeout");
+    aclError error = client_timeout_check(timeout);
+    return error != ACL_SUCCESS ? error : synchronize_stream(stream, timeout);
+}
+
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
+{
+    client_begin("aclrtStreamQuery");
+    struct client_object object;
+    struct soma_command command;
+    struct soma_result result;
+    if (status == NULL)
+        return client_fail_null("status");
+    aclError error = client_stream_find(stream, &object);
+    if (error != ACL_SUCCESS)
+        return error;
+    stream_command(&command, SOMA_OP_STREAM_GET, &object);
+    error = client_call(&command, &result);
+    bool is_complete = error == ACL_SUCCESS && result.u.stream.status == SOMA_COMPLETION_COMPLETE;
+    if (is_complete)
+        error = client_stream_take_fault(object.device, object.id);
+    if (error == ACL_SUCCESS)
+        *status = is_complete ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
+    return error;
+}
+
+/* ---- what a stream is ---- */
+
+aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
+{
+    client_begin("aclrtStreamGetId");
+    struct client_object object;
+    if (streamId == NULL)
+        return client_fail_null("streamId");
+    aclError error = client_stream_find(stream, &object);
+    if (error == ACL_SUCCESS)
+        *streamId = (int32_t)object.id;
+    return error;
+}
+
+aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority)
+{
+    client_begin("aclrtStreamGetPriority");
+    struct client_object object;
+    if (priority == NULL)
+        return client_fail_null("priority");
+    aclError error = client_stream_find(stream, &object);
+    if (error == ACL_SUCCESS)
+        *priority = object.priority;
+    return error;
+}
+
+aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags)
+{
+    client_begin("aclrtStreamGetFlags");
+    struct client_object object;
+    if (flags == NULL)
+        return client_fail_null("flags");
+    aclError error = client_stream_find(stream, &object);
+    if (error == ACL_SUCCESS)
+        *flags = object.flags;
+    return error;
+}

@@ -1,0 +1,354 @@
+/* Opening and ending the session of the process. */
+#include "session.h"
+
+#include "call.h"
+#include "context.h"
+#include "error.h"
+#include "handle.h"
+#include "kernels.h"
+#include "launches.h"
+#include "ranges.h"
+#include "stream.h"
+#include "tables.h"
+#include "transport.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TTL_SECONDS_DEFAULT 60
+#define TTL_SECONDS_MAX 86400
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct client_session *current;   /* NULL: none is open */
+static struct client_session *of_parent; /* after fork: kept, never used */
+static uint64_t init_count;              /* aclInit calls that were not undone */
+static bool is_finalized;                /* aclFinalize came last */
+
+/* ---- opening ---- */
+
+static aclError send_json(const struct client_session *session, enum soma_method method,
+                          const char *path, const struct soma_writer *body, cJSON **root)
+{
+    struct client_request request = {.method = method, .path = path};
+    if (body != NULL) {
+        request.content_type = "application/json";
+        request.body = body->ptr;
+        request.body_len = body->len;
+    }
+    return client_exchange(&session->endpoint, &request, root);
+}
+
+static aclError check_protocol(const struct client_session *session)
+{
+    cJSON *root = NULL;
+    aclError error = send_json(session, SOMA_METHOD_GET, "/v1/version", NULL, &root);
+    if (error != ACL_SUCCESS)
+        return error;
+    const cJSON *protocol = cJSON_GetObjectItemCaseSensitive(root, "protocol");
+    if (!cJSON_IsNumber(protocol))
+        error = client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                            "what answers at %s is no soma server: set SOMA_SERVER to one",
+                            session->endpoint.where);
+    else if (protocol->valuedouble < SOMA_PROTOCOL || protocol->valuedouble > SOMA_PROTOCOL)
+        error = client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                            "the server at %s speaks protocol %.0f and this library protocol %d: "
+                            "use a somad and a libascendcl.so of one release",
+                            session->endpoint.where, protocol->valuedouble, SOMA_PROTOCOL);
+    cJSON_Delete(root);
+    return error;
+}
+
+static bool is_session_id(const char *id)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t len = strlen(id);
+    return len > 0 && len < CLIENT_SESSION_ID_BYTES && strspn(id, allowed) == len;
+}
+
+static aclError read_created(struct client_session *session, const cJSON *root)
+{
+    const cJSON *id = cJSON_GetObjectItemCaseSensitive(root, "session");
+    const cJSON *devices = cJSON_GetObjectItemCaseSensitive(root, "devices");
+    const cJSON *ttl = cJSON_GetObjectItemCaseSensitive(root, "ttlSeconds");
+    if (!cJSON_IsString(id) || !is_session_id(id->valuestring) || !cJSON_IsNumber(devices) ||
+        devices->valuedouble < 1 || devices->valuedouble > SOMA_DEVICES_MAX)
+        return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                           "the server at %s opened no session: is it a soma server?",
+                           session->endpoint.where);
+    (void)snprintf(session->id, sizeof(session->id), "%s", id->valuestring);
+    session->device_count = (uint32_t)devices->valuedouble;
+    session->ttl_seconds = cJSON_IsNumber(ttl) ? (long)ttl->valuedouble : 0;
+    return ACL_SUCCESS;
+}
+
+static aclError write_wish(struct soma_writer *body)
+{
+    long ttl_seconds = TTL_SECONDS_DEFAULT, devices = 0;
+    aclError error =
+        client_env_number("SOMA_SESSION_TTL", "seconds", 1, TTL_SECONDS_MAX, &ttl_seconds);
+    if (error == ACL_SUCCESS)
+        error = client_env_number("SOMA_DEVICES", "devices", 1, SOMA_DEVICES_MAX, &devices);
+    if (error != ACL_SUCCESS)
+        return error;
+    const char *soc = client_env("SOMA_SOC");
+    char label[SOMA_LABEL_BYTES_MAX];
+    int len =
+        snprintf(label, sizeof(label), "%.64s %d", program_invocation_short_name, (int)getpid());
+    soma_writer_text(body, "{\"label\":");
+    soma_writer_string(body, label, (size_t)len);
+    soma_writer_text(body, ",\"ttlSeconds\":");
+    soma_writer_u64(body, (uint64_t)ttl_seconds);
+    if (devices > 0) {
+        soma_writer_text(body, ",\"devices\":");
+        soma_writer_u64(body, (uint64_t)devices);
+    }
+    if (soc != NULL) {
+        soma_writer_text(body, ",\"soc\":");
+        soma_writer_string(body, soc, strlen(soc));
+    }
+    soma_writer_text(body, "}");
+    return body->failed ? client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a request")
+                        : ACL_SUCCESS;
+}
+
+static aclError create_session(struct client_session *session)
+{
+    struct soma_writer body;
+    soma_writer_init(&body, 4096);
+    cJSON *root = NULL;
+    aclError error = write_wish(&body);
+    if (error == ACL_SUCCESS)
+        error = send_json(session, SOMA_METHOD_POST, "/v1/sessions", &body, &root);
+    if (error == ACL_SUCCESS)
+        error = read_created(session, root);
+    cJSON_Delete(root);
+    soma_writer_release(&body);
+    return error;
+}
+
+static void say_emulated(const struct client_session *session)
+{
+    const char *quiet = client_env("SOMA_QUIET");
+    if (quiet != NULL && strcmp(quiet, "1") == 0)
+        return;
+    (void)fprintf(stderr, "soma: %u emulated Ascend device%s, no NPU: %s%s\n",
+                  session->device_count, session->device_count == 1 ? "" : "s",
+                  session->server.pid > 0 ? "a server of this process's own at " : "",
+                  session->endpoint.where);
+}
+
+/* Tell a server that is not ours; the lease would end the session too. */
+static void delete_session(const struct client_session *session)
+{
+    char path[128];
+    cJSON *root = NULL;
+    (void)snprintf(path, sizeof(path), "/v1/sessions/%s", session->id);
+    (void)!send_json(session, SOMA_METHOD_DELETE, path, NULL, &root);
+    cJSON_Delete(root);
+}
+
+static aclError open_session(struct client_session *session)
+{
+    aclError error = client_endpoint_read(&session->endpoint);
+    if (error == ACL_SUCCESS && session->endpoint.url[0] == '\0')
+        error = client_server_start(&session->server, &session->endpoint);
+    if (error == ACL_SUCCESS)
+        error = check_protocol(session);
+    if (error == ACL_SUCCESS)
+        error = create_session(session);
+    if (error != ACL_SUCCESS)
+        return error;
+    error = client_keeper_start(&session->keeper, &session->endpoint, session->id,
+                                session->ttl_seconds, session->server.output);
+    if (error != ACL_SUCCESS && session->server.pid == 0)
+        delete_session(session);
+    return error;
+}
+
+/* ---- fork ---- */
+
+static bool is_of_session(const struct client_object *object, const void *user)
+{
+    (void)user;
+    return object->kind != CLIENT_BUFFER;
+}
+
+/* Nothing of an ended session is valid any longer. */
+static void forget_objects(void)
+{
+    client_args_forget(NULL);
+    client_handle_remove_all(is_of_session, NULL);
+    client_ranges_remove_devices();
+    client_context_forget_all();
+    client_stream_forget_all_faults();
+    client_kernels_forget();
+}
+
+static void fork_prepare(void)
+{
+    client_context_lock();
+    client_tables_lock();
+}
+
+static void fork_parent(void)
+{
+    client_tables_unlock();
+    client_context_unlock();
+}
+
+/* `lock` is not taken before fork, because opening a session may hold it for long; it may belong to
+ * a thread that the child does not have, so it is made anew. */
+static void fork_child(void)
+{
+    fork_parent();
+    pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+    memcpy(&lock, &fresh, sizeof(lock));
+    client_curl_forked();
+    if (current != NULL) {
+        client_keeper_forget(&current->keeper);
+        client_server_forget(&current->server);
+        of_parent = current;
+    }
+    current = NULL;
+    init_count = 0;
+    is_finalized = false;
+    forget_objects();
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+/* ---- the one session ---- */
+
+/* With the lock held. */
+static aclError require_locked(void)
+{
+    static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
+    if (current != NULL)
+        return ACL_SUCCESS;
+    (void)pthread_once(&forks_watched, watch_forks);
+    client_addresses_reserve();
+    struct client_session *session = calloc(1, sizeof(*session));
+    if (session == NULL)
+        return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a session");
+    atomic_init(&session->refs, 1);
+    session->server = (struct client_server){0, -1, -1, ""};
+    session->keeper.wake = -1;
+    aclError error = open_session(session);
+    if (error != ACL_SUCCESS) {
+        client_server_stop(&session->server);
+        free(session);
+        return error;
+    }
+    say_emulated(session);
+    current = session;
+    is_finalized = false;
+    return ACL_SUCCESS;
+}
+
+aclError client_session_get(struct client_session **session)
+{
+    (void)pthread_mutex_lock(&lock);
+    aclError error = require_locked();
+    if (error == ACL_SUCCESS) {
+        *session = current;
+        atomic_fetch_add(&current->refs, 1);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void client_session_release(struct client_session *session)
+{
+    if (atomic_fetch_sub(&session->refs, 1) == 1)
+        free(session);
+}
+
+/* With the lock held. */
+static void end_locked(void)
+{
+    struct client_session *session = current;
+    current = NULL;
+    init_count = 0;
+    if (session == NULL)
+        return;
+    client_keeper_stop(&session->keeper);
+    if (session->server.pid > 0)
+        client_server_stop(&session->server);
+    else
+        delete_session(session);
+    forget_objects();
+    client_session_release(session);
+}
+
+aclError client_session_init(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    aclError error = ACL_SUCCESS;
+    if (init_count == 0)
+        error = require_locked();
+    if (error == ACL_SUCCESS)
+        init_count++;
+    bool is_repeated = init_count > 1;
+    (void)pthread_mutex_unlock(&lock);
+    if (is_repeated)
+        return client_fail(ACL_ERROR_REPEAT_INITIALIZE,
+                           "ACL is initialised already (%llu aclInit calls now count for "
+                           "aclFinalizeReference): leave this call out or go on",
+                           (unsigned long long)init_count);
+    return error;
+}
+
+static aclError fail_repeated(void)
+{
+    return client_fail(ACL_ERROR_REPEAT_FINALIZE,
+                       "ACL is finalised already: call it once for an aclInit");
+}
+
+aclError client_session_finalize(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    bool is_repeated = is_finalized;
+    if (!is_repeated)
+        end_locked();
+    is_finalized = true;
+    (void)pthread_mutex_unlock(&lock);
+    return is_repeated ? fail_repeated() : ACL_SUCCESS;
+}
+
+aclError client_session_finalize_one(uint64_t *left)
+{
+    (void)pthread_mutex_lock(&lock);
+    bool is_repeated = init_count == 0;
+    uint64_t count = is_repeated ? 0 : init_count - 1;
+    if (!is_repeated && count == 0) {
+        end_locked();
+        is_finalized = true;
+    }
+    init_count = count;
+    (void)pthread_mutex_unlock(&lock);
+    if (left != NULL && !is_repeated)
+        *left = count;
+    return is_repeated ? fail_repeated() : ACL_SUCCESS;
+}
+
+/* The end of the process, after the program's own exit handlers and destructors. A thread may still
+ * hold the lock: then the kernel ends a private server and the lease ends the session. */
+__attribute__((destructor)) static void end_with_process(void)
+{
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    if (current != NULL && current->endpoint.timeout_ms > 1000)
+        current->endpoint.timeout_ms = 1000; /* nobody waits long for an ending process */
+    end_locked();
+    (void)pthread_mutex_unlock(&lock);
+    client_curl_thread_end();
+}

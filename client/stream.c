@@ -1,0 +1,149 @@
+/* Looking streams and events up; faults that wait to be told. */
+#include "stream.h"
+
+#include "context.h"
+#include "error.h"
+#include "tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static aclError fail_handle(const char *kind, const void *handle, const char *maker)
+{
+    return client_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                       "%p is no %s: it was destroyed, or did not come from %s", handle, kind,
+                       maker);
+}
+
+aclError client_stream_find(const void *stream, struct client_object *object)
+{
+    struct client_object context;
+    if (stream != NULL && !client_handle_get(CLIENT_STREAM, stream, object))
+        return fail_handle("stream", stream, "aclrtCreateStream");
+    aclError error = client_context_require(&context);
+    if (error != ACL_SUCCESS || stream != NULL)
+        return error;
+    if (!client_handle_get(CLIENT_STREAM, context.stream, object))
+        return client_fail(
+            ACL_ERROR_RT_INVALID_HANDLE,
+            "the default stream of this thread's context went with a device that was "
+            "reset: make another context");
+    return ACL_SUCCESS;
+}
+
+aclError client_stream_find_to_queue(const void *stream, struct client_object *object)
+{
+    struct client_object context;
+    aclError error = client_stream_find(stream, object);
+    if (error == ACL_SUCCESS)
+        error = client_context_require(&context);
+    if (error != ACL_SUCCESS || object->context == context.handle)
+        return error;
+    return client_fail(ACL_ERROR_RT_STREAM_CONTEXT,
+                       "stream %p belongs to context %p and this thread's is %p: call "
+                       "aclrtSetCurrentContext with the stream's context first",
+                       object->handle, object->context, context.handle);
+}
+
+aclError client_event_find(const void *event, struct client_object *object)
+{
+    struct client_object context;
+    if (event == NULL)
+        return client_fail(ACL_ERROR_INVALID_PARAM, "event is NULL: give one of aclrtCreateEvent");
+    if (!client_handle_get(CLIENT_EVENT, event, object))
+        return fail_handle("event", event, "aclrtCreateEvent");
+    return client_context_require(&context);
+}
+
+aclError client_timeout_check(int32_t timeout)
+{
+    if (timeout == -1 || timeout > 0)
+        return ACL_SUCCESS;
+    return client_fail(ACL_ERROR_RT_PARAM_INVALID,
+                       "timeout is %d: give milliseconds, at least 1, or -1 for no limit", timeout);
+}
+
+/* ---- faults ---- */
+
+struct fault {
+    struct fault *next;
+    uint32_t device;
+    uint64_t stream_id;
+    aclError number;
+    char text[CLIENT_TEXT_BYTES]; /* opens with the call that queued the work */
+};
+
+static struct fault *faults;
+
+bool client_stream_set_fault(const struct client_object *stream, aclError number)
+{
+    struct fault *fault = malloc(sizeof(*fault));
+    if (fault == NULL)
+        return false;
+    fault->next = NULL;
+    fault->device = stream->device;
+    fault->stream_id = stream->id;
+    fault->number = number;
+    (void)snprintf(fault->text, sizeof(fault->text), "%s", client_error_text());
+    client_tables_lock();
+    struct fault **link = &faults;
+    bool is_known = false;
+    for (; *link != NULL; link = &(*link)->next)
+        is_known =
+            is_known || ((*link)->device == stream->device && (*link)->stream_id == stream->id);
+    if (!is_known)
+        *link = fault;
+    client_tables_unlock();
+    if (is_known)
+        free(fault);
+    return true;
+}
+
+/* The first fault of the device, and of the stream unless any_stream; NULL: none. */
+static struct fault *take(uint32_t device, bool any_stream, uint64_t stream_id)
+{
+    client_tables_lock();
+    struct fault **link = &faults;
+    while (*link != NULL &&
+           ((*link)->device != device || (!any_stream && (*link)->stream_id != stream_id)))
+        link = &(*link)->next;
+    struct fault *fault = *link;
+    if (fault != NULL)
+        *link = fault->next;
+    client_tables_unlock();
+    return fault;
+}
+
+static aclError tell(struct fault *fault)
+{
+    if (fault == NULL)
+        return ACL_SUCCESS;
+    aclError number =
+        client_fail(fault->number, "work queued on stream %llu of device %u failed: %s",
+                    (unsigned long long)fault->stream_id, fault->device, fault->text);
+    free(fault);
+    return number;
+}
+
+aclError client_stream_take_fault(uint32_t device, uint64_t stream_id)
+{
+    return tell(take(device, false, stream_id));
+}
+
+aclError client_stream_take_device_fault(uint32_t device)
+{
+    return tell(take(device, true, 0));
+}
+
+void client_stream_forget_faults(uint32_t device)
+{
+    struct fault *fault;
+    while ((fault = take(device, true, 0)) != NULL)
+        free(fault);
+}
+
+void client_stream_forget_all_faults(void)
+{
+    for (uint32_t device = 0; device < SOMA_DEVICES_MAX; device++)
+        client_stream_forget_faults(device);
+}

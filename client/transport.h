@@ -1,0 +1,60 @@
+/* One HTTP request and its answer. Knows nothing of sessions, commands or JSON. */
+#ifndef SOMA_CLIENT_TRANSPORT_H
+#define SOMA_CLIENT_TRANSPORT_H
+
+#include "acl/acl_base.h"
+#include "command.h"
+#include "endpoint.h"
+#include "status.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Everything is borrowed until the answer is there. */
+struct client_request {
+    enum soma_method method;
+    const char *path;         /* with query, "/v1/..." */
+    const char *session;      /* value of Soma-Session; NULL: without */
+    const char *content_type; /* of the body; NULL: there is none */
+    const void *body;
+    size_t body_len;
+    void *into;                /* where the bytes of a good answer go; NULL: answer->body */
+    size_t into_len;           /* bytes at into; an answer of another length is an error */
+    bool waits;                /* the service may take as long as it takes, while it lives */
+    const atomic_bool *cancel; /* give up when it becomes true; NULL: never */
+};
+
+struct client_answer {
+    int http;         /* status code */
+    const char *body; /* not NUL-terminated; stays until the thread's next request */
+    size_t len;
+};
+
+/* Send a request and wait for its answer, whatever its status code.
+ *
+ * Requests that are not GET carry an Idempotency-Key of their own, so when a connection is lost
+ * before the answer came, the request is sent once more and still runs once. Silence of the
+ * service for longer than the endpoint's timeout ends the request; of a request that `waits`,
+ * the service is asked at GET /livez now and then whether it lives, and only silence there ends
+ * it. Never raises SIGPIPE.
+ * ACL_SUCCESS; 507901, the text says which address was tried and which variable to set. */
+aclError client_send(const struct client_endpoint *endpoint, const struct client_request *request,
+                     struct client_answer *answer) SOMA_MUST_USE;
+
+/* Tests put another transport in place of libcurl; NULL: libcurl. Not while a request runs. */
+typedef aclError client_send_fn(const struct client_endpoint *endpoint,
+                                const struct client_request *request, const char *key,
+                                struct client_answer *answer);
+void client_transport_replace(client_send_fn *send);
+
+/* The libcurl transport: one easy handle per thread. key NULL: without Idempotency-Key. */
+client_send_fn client_curl_send;
+
+/* After fork, in the child: connections of the parent are closed at the next request. */
+void client_curl_forked(void);
+
+/* Free what the calling thread keeps, which is otherwise freed when it ends. */
+void client_curl_thread_end(void);
+
+#endif

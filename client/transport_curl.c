@@ -1,0 +1,374 @@
+/* The transport over libcurl. Each thread has one easy handle, so connections are kept alive
+ * without locks; a destructor of the thread frees it. The environment's proxies are not used. */
+#include "transport.h"
+
+#include "error.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ANSWER_BYTES_MAX ((size_t)SOMA_JSON_BODY_BYTES_MAX)
+#define ANSWER_BYTES_KEPT ((size_t)1 << 20) /* a larger buffer is not kept for the next answer */
+#define EXACT_BYTES_MAX ((size_t)1 << 20)   /* up to here the timeout holds for the whole request */
+
+/* What a thread keeps between requests, and what callbacks need during one. */
+struct connection {
+    CURL *easy;
+    unsigned generation; /* of the process: see client_curl_forked */
+    char *body;          /* answer of the last request; owned */
+    size_t len, capacity;
+
+    const struct client_endpoint *endpoint; /* during a request */
+    const struct client_request *request;
+    size_t into_len;       /* bytes written to request->into */
+    bool is_too_large;     /* the answer does not fit */
+    bool is_dead;          /* the service did not answer at /livez */
+    int64_t last_ms;       /* when bytes moved, or the service last proved to live */
+    curl_off_t last_bytes; /* moved by then, both ways */
+    char text[CURL_ERROR_SIZE];
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t thread_key;
+static bool has_key;
+static _Atomic unsigned generation;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void connection_destroy(void *ptr)
+{
+    struct connection *connection = ptr;
+    if (connection->easy != NULL)
+        curl_easy_cleanup(connection->easy);
+    free(connection->body);
+    free(connection);
+}
+
+static void init_once(void)
+{
+    has_key = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK &&
+              pthread_key_create(&thread_key, connection_destroy) == 0;
+}
+
+void client_curl_forked(void)
+{
+    atomic_fetch_add(&generation, 1);
+}
+
+void client_curl_thread_end(void)
+{
+    struct connection *connection = has_key ? pthread_getspecific(thread_key) : NULL;
+    if (connection == NULL)
+        return;
+    (void)pthread_setspecific(thread_key, NULL);
+    connection_destroy(connection);
+}
+
+/* The thread's connection; NULL: no memory. */
+static struct connection *connection_get(void)
+{
+    (void)pthread_once(&once, init_once);
+    if (!has_key)
+        return NULL;
+    struct connection *connection = pthread_getspecific(thread_key);
+    if (connection != NULL && connection->generation != atomic_load(&generation)) {
+        client_curl_thread_end();
+        connection = NULL;
+    }
+    if (connection != NULL)
+        return connection;
+    connection = calloc(1, sizeof(*connection));
+    if (connection == NULL)
+        return NULL;
+    connection->easy = curl_easy_init();
+    connection->generation = atomic_load(&generation);
+    if (connection->easy == NULL || pthread_setspecific(thread_key, connection) != 0) {
+        connection_destroy(connection);
+        return NULL;
+    }
+    return connection;
+}
+
+/* ---- callbacks ---- */
+
+static bool body_grow(struct connection *connection, size_t more)
+{
+    if (more > ANSWER_BYTES_MAX - connection->len)
+        return false;
+    size_t need = connection->len + more;
+    if (need <= connection->capacity)
+        return true;
+    size_t capacity = connection->capacity < 1024 ? 1024 : connection->capacity;
+    while (capacity < need)
+        capacity *= 2;
+    char *body = realloc(connection->body, capacity);
+    if (body == NULL)
+        return false;
+    connection->body = body;
+    connection->capacity = capacity;
+    return true;
+}
+
+static size_t on_bytes(char *ptr, size_t size, size_t count, void *user)
+{
+    struct connection *connection = user;
+    size_t len = size * count;
+    const struct client_request *request = connection->request;
+    long http = 0;
+    (void)curl_easy_getinfo(connection->easy, CURLINFO_RESPONSE_CODE, &http);
+    if (request->into != NULL && http == 200) {
+        if (len > request->into_len - connection->into_len) {
+            connection->is_too_large = true;
+            return 0;
+        }
+        memcpy((char *)request->into + connection->into_len, ptr, len);
+        connection->into_len += len;
+        return len;
+    }
+    if (!body_grow(connection, len)) {
+        connection->is_too_large = true;
+        return 0;
+    }
+    memcpy(connection->body + connection->len, ptr, len);
+    connection->len += len;
+    return len;
+}
+
+/* Programs that a program starts must not inherit the connection. */
+static int on_socket(void *user, curl_socket_t socket, curlsocktype type)
+{
+    (void)user;
+    (void)type;
+    (void)fcntl(socket, F_SETFD, FD_CLOEXEC);
+    return CURL_SOCKOPT_OK;
+}
+
+static void set_common(CURL *easy, const struct client_endpoint *endpoint)
+{
+    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, endpoint->timeout_ms);
+    if (endpoint->unix_path[0] != '\0')
+        (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, endpoint->unix_path);
+}
+
+static size_t on_ignored_bytes(char *ptr, size_t size, size_t count, void *user)
+{
+    (void)ptr;
+    (void)user;
+    return size * count;
+}
+
+/* Whether GET /livez is answered within timeout_ms, on a connection of its own. */
+static bool is_alive(const struct client_endpoint *endpoint, long timeout_ms)
+{
+    CURL *easy = curl_easy_init();
+    if (easy == NULL)
+        return true; /* no memory to find out */
+    char url[sizeof(endpoint->url) + 16];
+    (void)snprintf(url, sizeof(url), "%s/livez", endpoint->url);
+    set_common(easy, endpoint);
+    (void)curl_easy_setopt(easy, CURLOPT_URL, url);
+    (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_ignored_bytes);
+    bool alive = curl_easy_perform(easy) == CURLE_OK;
+    curl_easy_cleanup(easy);
+    return alive;
+}
+
+/* Called by libcurl about once a second and whenever bytes move: ends a request whose service is
+ * silent. Half of the timeout passes before a probe and half is the probe's, so that a service
+ * that died is noticed within the timeout. */
+static int on_progress(void *user, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+                       curl_off_t up)
+{
+    struct connection *connection = user;
+    const struct client_request *request = connection->request;
+    (void)down_all;
+    (void)up_all;
+    if (request->cancel != NULL && atomic_load(request->cancel))
+        return 1;
+    int64_t now = now_ms();
+    if (up + down != connection->last_bytes) {
+        connection->last_bytes = up + down;
+        connection->last_ms = now;
+        return 0;
+    }
+    long timeout_ms = connection->endpoint->timeout_ms;
+    long patience_ms = request->waits ? (timeout_ms + 1) / 2 : timeout_ms;
+    if (now - connection->last_ms < patience_ms)
+        return 0;
+    if (request->waits && is_alive(connection->endpoint, patience_ms)) {
+        connection->last_ms = now_ms();
+        return 0;
+    }
+    connection->is_dead = true;
+    return 1;
+}
+
+/* ---- one request ---- */
+
+static bool add_header(struct curl_slist **headers, const char *line)
+{
+    struct curl_slist *list = curl_slist_append(*headers, line);
+    if (list == NULL)
+        return false;
+    *headers = list;
+    return true;
+}
+
+static bool make_headers(struct curl_slist **headers, const struct client_endpoint *endpoint,
+                         const struct client_request *request, const char *key)
+{
+    char line[320];
+    bool good = add_header(headers, "Expect:"); /* no 100-continue round trip */
+    if (request->session != NULL) {
+        (void)snprintf(line, sizeof(line), "Soma-Session: %s", request->session);
+        good = good && add_header(headers, line);
+    }
+    if (key != NULL) {
+        (void)snprintf(line, sizeof(line), "Idempotency-Key: %s", key);
+        good = good && add_header(headers, line);
+    }
+    if (request->content_type != NULL) {
+        (void)snprintf(line, sizeof(line), "Content-Type: %s", request->content_type);
+        good = good && add_header(headers, line);
+    }
+    if (endpoint->authorization[0] != '\0')
+        good = good && add_header(headers, endpoint->authorization);
+    return good;
+}
+
+static void set_method(CURL *easy, const struct client_request *request)
+{
+    if (request->method == SOMA_METHOD_GET) {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+        return;
+    }
+    if (request->method == SOMA_METHOD_DELETE && request->content_type == NULL) {
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "DELETE");
+        return;
+    }
+    (void)curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
+                           request->body_len > 0 ? request->body : (const void *)"");
+    (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+    if (request->method != SOMA_METHOD_POST)
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, soma_method_name(request->method));
+}
+
+static CURLcode perform(struct connection *connection, const char *url, struct curl_slist *headers,
+                        long left_ms)
+{
+    CURL *easy = connection->easy;
+    const struct client_request *request = connection->request;
+    curl_easy_reset(easy); /* options only: connections stay */
+    set_common(easy, connection->endpoint);
+    set_method(easy, request);
+    (void)curl_easy_setopt(easy, CURLOPT_URL, url);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, connection->text);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, connection);
+    (void)curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
+    (void)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, connection);
+    (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, left_ms);
+    if (!request->waits && request->body_len + request->into_len <= EXACT_BYTES_MAX)
+        (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, left_ms);
+    connection->len = 0;
+    connection->into_len = 0;
+    connection->is_too_large = false;
+    connection->is_dead = false;
+    connection->last_ms = now_ms();
+    connection->last_bytes = 0;
+    connection->text[0] = '\0';
+    return curl_easy_perform(easy);
+}
+
+/* The connection broke: the service may have run the request or not. */
+static bool is_lost(CURLcode code)
+{
+    return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING ||
+           code == CURLE_PARTIAL_FILE;
+}
+
+static aclError fail_unreachable(const struct connection *connection, CURLcode code)
+{
+    const struct client_endpoint *endpoint = connection->endpoint;
+    const char *why = connection->text[0] != '\0' ? connection->text : curl_easy_strerror(code);
+    if (connection->is_too_large)
+        return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                           "the answer of %s is longer than it may be: is it a soma server?",
+                           endpoint->where);
+    if (connection->is_dead || code == CURLE_OPERATION_TIMEDOUT)
+        return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                           "no answer from the soma server at %s within %ld ms: check that it "
+                           "runs, set SOMA_SERVER to where it is, or SOMA_TIMEOUT_MS to more",
+                           endpoint->where, endpoint->timeout_ms);
+    return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                       "cannot reach the soma server at %s: %.200s; check that it runs, set "
+                       "SOMA_SERVER to where it is, or unset it to have one of your own",
+                       endpoint->where, why);
+}
+
+static aclError finish(struct connection *connection, struct client_answer *answer)
+{
+    long http = 0;
+    (void)curl_easy_getinfo(connection->easy, CURLINFO_RESPONSE_CODE, &http);
+    const struct client_request *request = connection->request;
+    if (request->into != NULL && http == 200 && connection->into_len != request->into_len)
+        return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                           "%s answered %zu bytes where %zu were asked for: is it a soma server?",
+                           connection->endpoint->where, connection->into_len, request->into_len);
+    answer->http = (int)http;
+    answer->body = connection->len > 0 ? connection->body : "";
+    answer->len = connection->len;
+    return ACL_SUCCESS;
+}
+
+aclError client_curl_send(const struct client_endpoint *endpoint,
+                          const struct client_request *request, const char *key,
+                          struct client_answer *answer)
+{
+    struct connection *connection = connection_get();
+    struct curl_slist *headers = NULL;
+    if (connection == NULL || !make_headers(&headers, endpoint, request, key)) {
+        curl_slist_free_all(headers);
+        return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a request");
+    }
+    if (connection->capacity > ANSWER_BYTES_KEPT) {
+        free(connection->body);
+        connection->body = NULL;
+        connection->capacity = 0;
+    }
+    connection->endpoint = endpoint;
+    connection->request = request;
+    char url[sizeof(endpoint->url) + 256];
+    (void)snprintf(url, sizeof(url), "%s%s", endpoint->url, request->path);
+    int64_t start_ms = now_ms();
+    long left_ms = endpoint->timeout_ms;
+    CURLcode code = perform(connection, url, headers, left_ms);
+    left_ms -= (long)(now_ms() - start_ms);
+    if (is_lost(code) && (request->waits || left_ms > 0))
+        code = perform(connection, url, headers, request->waits ? endpoint->timeout_ms : left_ms);
+    curl_slist_free_all(headers);
+    aclError error =
+        code == CURLE_OK ? finish(connection, answer) : fail_unreachable(connection, code);
+    connection->endpoint = NULL;
+    connection->request = NULL;
+    return error;
+}
