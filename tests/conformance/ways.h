@@ -1,0 +1,22 @@
+/* The ways that the runner knows. Each create gives a way whose ctx is released by its destroy. */
+#ifndef SOMA_CONFORMANCE_WAYS_H
+#define SOMA_CONFORMANCE_WAYS_H
+
+#include "runner.h"
+
+struct engine_way;
+struct http_way;
+
+/* In this process: decoder, engine, encoder. own_memory: contents as the server keeps them, else
+ * the plain ones. Aborts when there is no memory. */
+struct engine_way *engine_way_create(bool own_memory);
+void engine_way_destroy(struct engine_way *engine_way);
+struct conformance_way engine_way_table(struct engine_way *engine_way);
+
+/* A somad that is started here, on a free port. NULL: it did not start; why is printed. */
+struct http_way *http_way_create(const char *somad_path);
+void http_way_destroy(struct http_way *http_way);
+struct conformance_way http_way_commands(struct http_way *http_way); /* POST /v1/commands */
+struct conformance_way http_way_routes(struct http_way *http_way);   /* the route of each op */
+
+#endif
