@@ -73,6 +73,8 @@ void stream_forget(struct engine *engine, struct stream *stream)
 {
     if (stream->is_alive || stream->cached_blocks > 0)
         return;
+    for (struct tree_node *node = tree_first(&engine->pools); node != NULL; node = tree_next(node))
+        cached_lists_drop(engine, TREE_ENTRY(node, struct pool, by_id), stream);
     tree_remove(&engine->streams, &stream->by_id);
     stream_clear(engine, stream);
     engine_free(engine, stream);

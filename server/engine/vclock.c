@@ -31,11 +31,18 @@ uint64_t vclock_get(const struct vclock *clock, uint64_t stream_key)
     return found ? clock->entries[low].position : 0;
 }
 
+/* Is the entry of use for a clock of `self`? Of itself a stream needs none, and nothing that a
+ * stream freed is left when it is gone. */
+static bool matters(const struct engine *engine, struct vclock_entry entry, uint64_t self)
+{
+    return entry.stream_key != self && stream_by_key(engine, entry.stream_key) != NULL;
+}
+
 /* Append an entry, or raise the last one when it is of the same stream. */
 static void push(const struct engine *engine, struct vclock *clock, struct vclock_entry entry,
                  uint64_t self)
 {
-    if (entry.stream_key == self || stream_by_key(engine, entry.stream_key) == NULL)
+    if (!matters(engine, entry, self))
         return;
     struct vclock_entry *last = clock->count > 0 ? &clock->entries[clock->count - 1] : NULL;
     if (last == NULL || last->stream_key != entry.stream_key)
@@ -44,16 +51,16 @@ static void push(const struct engine *engine, struct vclock *clock, struct vcloc
         last->position = entry.position;
 }
 
-/* Does `clock` hold all that `other` and the extra entry say? */
-static bool covers(const struct vclock *clock, const struct vclock *other,
-                   struct vclock_entry extra, uint64_t self)
+/* Does `clock` hold all that `other` and the extra entry say and that matters? Where it does not, a
+ * join is a greater clock: what repeats joins until none grows, comes to an end. */
+static bool covers(const struct engine *engine, const struct vclock *clock,
+                   const struct vclock *other, struct vclock_entry extra, uint64_t self)
 {
-    if (extra.stream_key != 0 && extra.stream_key != self &&
-        vclock_get(clock, extra.stream_key) < extra.position)
+    if (matters(engine, extra, self) && vclock_get(clock, extra.stream_key) < extra.position)
         return false;
     for (uint32_t i = 0; other != NULL && i < other->count; i++) {
-        const struct vclock_entry *entry = &other->entries[i];
-        if (entry->stream_key != self && vclock_get(clock, entry->stream_key) < entry->position)
+        struct vclock_entry entry = other->entries[i];
+        if (matters(engine, entry, self) && vclock_get(clock, entry.stream_key) < entry.position)
             return false;
     }
     return true;
@@ -63,7 +70,7 @@ bool vclock_join(struct engine *engine, struct vclock *a, struct vclock *b, uint
                  uint64_t position, uint64_t self, struct vclock **out)
 {
     struct vclock_entry extra = {key, position};
-    if (covers(a, b, extra, self)) {
+    if (covers(engine, a, b, extra, self)) {
         *out = vclock_ref(a);
         return true;
     }
