@@ -24,7 +24,8 @@ struct soma_suite {
     S(wire_parse)                                                                                  \
     S(wire_decode)                                                                                 \
     S(wire_encode)                                                                                 \
-    S(wire_answer)
+    S(wire_answer)                                                                                 \
+    S(engine_tree)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
