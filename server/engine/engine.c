@@ -328,17 +328,23 @@ enum soma_status engine_leaks(struct engine *engine, size_t max, struct soma_lea
     struct soma_leak *leaks = engine_alloc(engine, room * sizeof(*leaks));
     if (leaks == NULL)
         return SOMA_OUT_OF_MEMORY;
+    /* Ranges of pools and allocations never overlap: whichever begins first comes first. */
     size_t filled = 0;
-    struct tree_node *node;
-    for (node = tree_first(&engine->pools_by_base); node != NULL; node = tree_next(node))
-        filled += pool_leaks(TREE_ENTRY(node, struct pool, by_base), leaks + filled, room - filled);
-    for (node = tree_first(&engine->allocations); node != NULL && filled < room;
-         node = tree_next(node)) {
-        const struct allocation *a = TREE_ENTRY(node, struct allocation, by_address);
+    struct tree_node *next_pool = tree_first(&engine->pools_by_base);
+    struct tree_node *next = tree_first(&engine->allocations);
+    while (filled < room && (next_pool != NULL || next != NULL)) {
+        if (next == NULL || (next_pool != NULL && next_pool->major < next->major)) {
+            filled += pool_leaks(TREE_ENTRY(next_pool, struct pool, by_base), leaks + filled,
+                                 room - filled);
+            next_pool = tree_next(next_pool);
+            continue;
+        }
+        const struct allocation *a = TREE_ENTRY(next, struct allocation, by_address);
         if (!a->is_freeing)
             leaks[filled++] = (struct soma_leak){SOMA_MEMORY_KIND_DEVICE, a->device->number,
                                                  SOMA_NONE, a->address, a->size, a->requested_size,
                                                  SOMA_NONE, a->allocated_by};
+        next = tree_next(next);
     }
     *items = leaks;
     *count = filled;
