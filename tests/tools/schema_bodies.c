@@ -196,16 +196,16 @@ void schema_batch(struct schema *schema)
 
 enum form { FORM_TEXT, FORM_COUNT, FORM_SOC, FORM_CLOCK };
 
-static void session_field(struct schema *schema, enum form form)
+static void session_field(struct schema *schema, enum form form, uint64_t max)
 {
     struct json *json = &schema->json;
     const struct soma_word_list *clocks = soma_words(SOMA_GROUP_clock);
     switch (form) {
     case FORM_TEXT:
         json_text(json, "type", "string");
-        json_u64(json, "maxLength", SOMA_LABEL_BYTES_MAX);
+        json_u64(json, "maxLength", max);
         return;
-    case FORM_COUNT: schema_kind(schema, SOMA_KIND_U64, false); return;
+    case FORM_COUNT: schema_count(schema, max); return;
     case FORM_SOC:
         json_text(json, "type", "string");
         json_open_line(json, "enum", '[');
@@ -228,9 +228,10 @@ void schema_session_create(struct schema *schema)
     static const struct {
         const char *json;
         enum form form;
+        uint64_t max;
         const char *help;
     } rows[] = {
-#define SOMA_ROW(json, FORM, help) {json, FORM_##FORM, help},
+#define SOMA_ROW(json, FORM, max, help) {json, FORM_##FORM, (max), help},
         SOMA_SESSION_FIELDS(SOMA_ROW)
 #undef SOMA_ROW
     };
@@ -239,7 +240,7 @@ void schema_session_create(struct schema *schema)
     json_open(json, "properties", '{');
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         json_open(json, rows[i].json, '{');
-        session_field(schema, rows[i].form);
+        session_field(schema, rows[i].form, rows[i].max);
         json_text(json, "description", rows[i].help);
         json_close(json, '}');
     }

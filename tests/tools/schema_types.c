@@ -123,6 +123,19 @@ static void words(struct json *json, enum soma_enum_group group, bool with_alias
     json_close(json, ']');
 }
 
+void schema_count(struct schema *schema, uint64_t max)
+{
+    struct json *json = &schema->json;
+    json_open_line(json, "anyOf", '[');
+    json_open(json, NULL, '{');
+    integer(json, 1, max);
+    json_close(json, '}');
+    json_open(json, NULL, '{');
+    string(json, DECIMAL_PATTERN);
+    json_close(json, '}');
+    json_close(json, ']');
+}
+
 static const char *pattern_of(enum soma_field_kind kind)
 {
     if (kind == SOMA_KIND_TIMEOUT)

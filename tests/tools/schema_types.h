@@ -37,6 +37,7 @@ bool schema_takes_name(enum soma_field_kind kind);
 /* Each writes the members of the schema that is open. */
 void schema_kind(struct schema *schema, enum soma_field_kind kind, bool or_name);
 void schema_path_kind(struct schema *schema, enum soma_field_kind kind);
+void schema_count(struct schema *schema, uint64_t max); /* 1 to max */
 void schema_body(struct schema *schema, const struct soma_op_info *info);
 void schema_command(struct schema *schema, const struct soma_op_info *info);
 void schema_session_create(struct schema *schema);
