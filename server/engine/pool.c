@@ -59,6 +59,10 @@ static enum soma_status check_props(struct call *call, const struct device *devi
         return soma_fail(call->error, SOMA_UNSUPPORTED_ALLOC_TYPE, "allocType",
                          "allocType %" PRIu64 " is not supported: pools are PINNED memory",
                          command->alloc_type);
+    if (soma_word_of(SOMA_GROUP_handle_type, (int)command->handle_type) == NULL)
+        return soma_fail(call->error, SOMA_INVALID_VALUE, "handleType",
+                         "handleType %" PRIu64 " is not one of NONE and POSIX",
+                         command->handle_type);
     if (command->location_type != SOMA_LOCATION_TYPE_DEVICE)
         return soma_fail(call->error, SOMA_UNSUPPORTED_LOCATION, "location.type",
                          "location.type %" PRIu64 " is not supported: pools live on a DEVICE",
@@ -323,11 +327,25 @@ enum soma_status pool_get_attributes(struct call *call)
     return SOMA_OK;
 }
 
+/* Is the command's attribute one of the eight? */
+static enum soma_status check_attribute(struct call *call)
+{
+    uint64_t attribute = call->command->attribute;
+    if (attribute >= SOMA_POOL_ATTRIBUTE_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
+        attribute <= SOMA_POOL_ATTRIBUTE_USED_MEM_HIGH)
+        return SOMA_OK;
+    return soma_fail(call->error, SOMA_UNKNOWN_ATTRIBUTE, "name",
+                     "no pool attribute has the number %" PRIu64 "; they are 1 to 8", attribute);
+}
+
 enum soma_status pool_get_attribute(struct call *call)
 {
     const struct pool *pool = named_pool(call, SOMA_NO_SUCH_POOL_ATTRIBUTES);
     if (pool == NULL)
         return call->error->status;
+    enum soma_status status = check_attribute(call);
+    if (status != SOMA_OK)
+        return status;
     enum soma_pool_attribute attribute = (enum soma_pool_attribute)call->command->attribute;
     call->result->u.attribute_value =
         (struct soma_attribute_value){(int)attribute, attribute_value(pool, attribute)};
@@ -379,8 +397,11 @@ enum soma_status pool_set_attribute(struct call *call)
     struct pool *pool = named_pool(call, SOMA_NO_SUCH_POOL_ATTRIBUTES);
     if (pool == NULL)
         return call->error->status;
+    enum soma_status status = check_attribute(call);
+    if (status != SOMA_OK)
+        return status;
     enum soma_pool_attribute attribute = (enum soma_pool_attribute)call->command->attribute;
-    enum soma_status status = assign(call, pool, attribute, call->command->value);
+    status = assign(call, pool, attribute, call->command->value);
     if (status != SOMA_OK)
         return status;
     call->result->u.attribute_value =
