@@ -1,0 +1,105 @@
+/* Every command route: decode by the command's rows, one engine call, encode by its message. */
+#include "handlers.h"
+
+#include "input.h"
+#include "reply.h"
+#include "router.h"
+#include "sessions.h"
+
+#include <inttypes.h>
+
+/* ---- prepare ---- */
+
+/* Raw bytes are handed to the engine where they were gathered. */
+static enum soma_status read_raw(struct request *req)
+{
+    req->command.data = (struct soma_text){req->body, req->body_len};
+    req->command.present |= SOMA_HAS(data);
+    return soma_command_complete(&req->command, &req->error);
+}
+
+static enum soma_status read_json(struct request *req)
+{
+    if (req->body_len == 0)
+        return soma_command_complete(&req->command, &req->error);
+    enum soma_status status = input_parse(req);
+    if (status != SOMA_OK)
+        return status;
+    return wire_decode_command(req->root, false, NULL, &req->arena, &req->command, &req->error);
+}
+
+static enum soma_status check_read_size(struct request *req)
+{
+    uint64_t max = req->conn->server->max_body_bytes;
+    char text[32];
+    if (req->command.op != SOMA_OP_MEMORY_READ || req->command.size <= max)
+        return SOMA_OK;
+    return soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
+                     "size: one answer holds at most %s (--max-body); read in parts",
+                     soma_bytes_text(text, max));
+}
+
+/* Work that takes so long that other connections of the thread would notice. */
+static bool is_slow(const struct request *req)
+{
+    const struct soma_command *command = &req->command;
+    enum soma_op op = command->op;
+    if (op == SOMA_OP_STREAM_LAUNCH_KERNEL || op == SOMA_OP_POOL_SEGMENTS ||
+        op == SOMA_OP_DEVICE_RESET)
+        return true;
+    if (op == SOMA_OP_MEMORY_WRITE)
+        return command->data.len >= SLOW_BYTES;
+    return (op == SOMA_OP_MEMORY_READ || op == SOMA_OP_MEMORY_SET || op == SOMA_OP_MEMORY_COPY) &&
+           command->size >= SLOW_BYTES;
+}
+
+static bool prepare(struct request *req)
+{
+    enum soma_op op = req->route->op->op;
+    soma_command_init(&req->command, op);
+    enum soma_status status = input_read_target(req);
+    if (status == SOMA_OK)
+        status = op == SOMA_OP_MEMORY_WRITE ? read_raw(req) : read_json(req);
+    if (status == SOMA_OK)
+        status = check_read_size(req);
+    if (status != SOMA_OK) {
+        reply_error(req, &req->error);
+        return false;
+    }
+    req->is_slow = is_slow(req);
+    return true;
+}
+
+/* ---- execute, finish ---- */
+
+static enum step execute(struct request *req)
+{
+    if (req->has_outcome)
+        return STEP_DONE;
+    req->status = session_apply(req->session, &req->command, &req->result, &req->error);
+    req->has_outcome = req->status != SOMA_MUST_WAIT;
+    return req->has_outcome ? STEP_DONE : STEP_WAIT;
+}
+
+/* The answer takes the bytes over. */
+static void reply_contents(struct request *req)
+{
+    struct soma_buffer *data = &req->result.u.memory_bytes.data;
+    reply_bytes(req, "application/octet-stream", data->ptr, data->len, data->ptr);
+    data->ptr = NULL;
+    data->len = 0;
+}
+
+static void finish(struct request *req)
+{
+    if (req->status != SOMA_OK) {
+        req->is_abandoned = req->status == SOMA_CLIENT_GONE || req->status == SOMA_DRAINING;
+        reply_error(req, &req->error);
+    } else if (req->command.op == SOMA_OP_MEMORY_READ) {
+        reply_contents(req);
+    } else {
+        reply_result(req, &req->result);
+    }
+}
+
+const struct handler handler_command = {prepare, execute, finish};

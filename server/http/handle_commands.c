@@ -1,0 +1,180 @@
+/* POST /v1/commands: many commands, one after the other, under one hold of the session's lock. A
+ * command that has to wait gives the lock back; the batch goes on behind it when it is over. */
+#include "handlers.h"
+
+#include "input.h"
+#include "metrics.h"
+#include "reply.h"
+#include "router.h"
+#include "sessions.h"
+
+#include <string.h>
+
+/* ---- prepare ---- */
+
+static enum soma_status read_on_error(struct request *req, const cJSON *item)
+{
+    bool is_string = cJSON_IsString(item);
+    bool goes_on = is_string && strcmp(item->valuestring, "continue") == 0;
+    if (!goes_on && !(is_string && strcmp(item->valuestring, "stop") == 0))
+        return soma_fail(&req->error, is_string ? SOMA_INVALID_VALUE : SOMA_WRONG_TYPE, "onError",
+                         "onError: use \"stop\" or \"continue\"");
+    req->batch.goes_on = goes_on;
+    return SOMA_OK;
+}
+
+static enum soma_status read_body(struct request *req)
+{
+    const cJSON *commands = NULL;
+    enum soma_status status = input_parse(req);
+    if (status != SOMA_OK)
+        return status;
+    if (!cJSON_IsObject(req->root))
+        return soma_fail(&req->error, SOMA_WRONG_TYPE, "", "the body must be an object");
+    for (const cJSON *item = req->root->child; item != NULL && status == SOMA_OK;
+         item = item->next) {
+        if (strcmp(item->string, "commands") == 0)
+            commands = item;
+        else if (strcmp(item->string, "onError") == 0)
+            status = read_on_error(req, item);
+        else
+            status = soma_fail(&req->error, SOMA_UNKNOWN_FIELD, item->string,
+                               "POST /v1/commands has the fields commands and onError");
+    }
+    if (status != SOMA_OK)
+        return status;
+    if (commands == NULL)
+        return soma_fail(&req->error, SOMA_MISSING_FIELD, "commands",
+                         "POST /v1/commands needs the field \"commands\", an array of commands");
+    if (!cJSON_IsArray(commands))
+        return soma_fail(&req->error, SOMA_WRONG_TYPE, "commands",
+                         "commands: an array of commands is needed");
+    req->batch.next = commands->child;
+    return SOMA_OK;
+}
+
+static bool prepare(struct request *req)
+{
+    struct batch *batch = &req->batch;
+    memset(batch, 0, sizeof(*batch));
+    wire_names_init(&batch->names);
+    soma_writer_init(&batch->writer, ANSWER_BYTES_MAX);
+    req->is_batch = true;
+    enum soma_status status = input_read_target(req);
+    if (status == SOMA_OK)
+        status = read_body(req);
+    if (status != SOMA_OK) {
+        reply_error(req, &req->error);
+        return false;
+    }
+    soma_writer_text(&batch->writer, "{\"results\":[");
+    req->is_slow = req->body_len >= SLOW_BODY_BYTES;
+    return true;
+}
+
+/* ---- execute ---- */
+
+static enum soma_status read_op(struct request *req, const cJSON *element,
+                                const struct soma_op_info **op)
+{
+    if (!cJSON_IsObject(element))
+        return soma_fail(&req->error, SOMA_WRONG_TYPE, "commands",
+                         "a command is an object with the field \"op\"");
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(element, "op");
+    if (name == NULL)
+        return soma_fail(&req->error, SOMA_MISSING_FIELD, "op",
+                         "a command needs the field \"op\", such as \"pool.malloc\"");
+    if (!cJSON_IsString(name))
+        return soma_fail(&req->error, SOMA_WRONG_TYPE, "op", "op: a string is needed");
+    *op = router_op(req->conn->server->router, name->valuestring, strlen(name->valuestring));
+    if (*op == NULL)
+        return soma_fail(&req->error, SOMA_UNKNOWN_OP, "op", "no command is named \"%.64s\"",
+                         name->valuestring);
+    return SOMA_OK;
+}
+
+static enum soma_status read_command(struct request *req, const cJSON *element)
+{
+    const struct soma_op_info *op;
+    char text[32];
+    enum soma_status status = read_op(req, element, &op);
+    if (status != SOMA_OK)
+        return status;
+    soma_command_init(&req->command, op->op);
+    status = wire_decode_command(element, true, &req->batch.names, &req->arena, &req->command,
+                                 &req->error);
+    if (status == SOMA_OK && op->op == SOMA_OP_MEMORY_READ &&
+        req->command.size > SOMA_JSON_BODY_BYTES_MAX)
+        status = soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
+                           "size: memory.read gives at most %s in base64; read in parts, or raw "
+                           "with GET",
+                           soma_bytes_text(text, SOMA_JSON_BODY_BYTES_MAX));
+    return status;
+}
+
+/* What the command creates gets the name that "as" gives it. */
+static void keep_name(struct request *req, const cJSON *element)
+{
+    uint64_t value;
+    const cJSON *as = cJSON_GetObjectItemCaseSensitive(element, "as");
+    if (as == NULL || !wire_created_value(req->command.op, &req->result, &value))
+        return;
+    /* Without memory the name stays unknown, and the command that uses it is refused. */
+    (void)!wire_names_put(&req->batch.names, as->valuestring, strlen(as->valuestring), value, NULL);
+}
+
+static void append_outcome(struct request *req, const cJSON *element)
+{
+    struct batch *batch = &req->batch;
+    if (batch->count++ > 0)
+        soma_writer_raw(&batch->writer, ",", 1);
+    if (req->status == SOMA_OK) {
+        batch->completed++;
+        keep_name(req, element);
+        wire_encode_result(&batch->writer, &req->result);
+        session_result_clear(&req->result);
+    } else {
+        wire_encode_error(&batch->writer, &req->error);
+        req->answer.status = req->status;
+    }
+}
+
+static enum step execute(struct request *req)
+{
+    struct batch *batch = &req->batch;
+    while (batch->next != NULL) {
+        const cJSON *element = batch->next;
+        if (!req->has_outcome) {
+            req->status = read_command(req, element);
+            if (req->status == SOMA_OK)
+                req->status = session_apply(req->session, &req->command, &req->result, &req->error);
+            if (req->status == SOMA_MUST_WAIT)
+                return STEP_WAIT;
+        }
+        req->has_outcome = false;
+        req->wait.deadline_ns = 0;
+        append_outcome(req, element);
+        bool is_cut = req->status == SOMA_CLIENT_GONE || req->status == SOMA_DRAINING;
+        bool stops = req->status != SOMA_OK && (is_cut || !batch->goes_on);
+        batch->next = stops || batch->writer.failed ? NULL : element->next;
+        req->is_abandoned = is_cut && batch->completed == 0;
+    }
+    return STEP_DONE;
+}
+
+/* ---- finish ---- */
+
+static void finish(struct request *req)
+{
+    struct batch *batch = &req->batch;
+    enum soma_status last_error = req->answer.status;
+    soma_writer_text(&batch->writer, "],\"completed\":");
+    soma_writer_u64(&batch->writer, batch->completed);
+    soma_writer_text(&batch->writer, "}");
+    metrics_count_batch(req->conn->server->metrics, req->conn->shard, batch->count);
+    reply_writer(req, 200, "application/json", &batch->writer);
+    if (req->answer.status == SOMA_OK)
+        req->answer.status = last_error; /* for the metrics */
+}
+
+const struct handler handler_commands = {prepare, execute, finish};

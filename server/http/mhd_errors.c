@@ -1,0 +1,112 @@
+/* See the header. The only file that knows how libmicrohttpd reports its own errors. */
+#include "mhd_errors.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+typedef enum MHD_Result queue_fn(struct MHD_Connection *mhd, unsigned http,
+                                 struct MHD_Response *response);
+
+/* The definition of libmicrohttpd. Looked up per call would cost as much as the call: the first
+ * one keeps it. The only mutable global of the server, and one that never changes its value. */
+static queue_fn *real_queue(void)
+{
+    static _Atomic(queue_fn *) known;
+    queue_fn *found = atomic_load_explicit(&known, memory_order_relaxed);
+    if (found == NULL) {
+        void *symbol = dlsym(RTLD_NEXT, "MHD_queue_response");
+        memcpy(&found, &symbol, sizeof(found));
+        atomic_store_explicit(&known, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+enum MHD_Result mhd_queue(struct MHD_Connection *mhd, unsigned http, struct MHD_Response *response)
+{
+    return real_queue()(mhd, http, response);
+}
+
+/* What a code of libmicrohttpd's own pages means here. */
+static enum soma_status fill_error(unsigned http, struct soma_error *error)
+{
+    switch (http) {
+    case MHD_HTTP_URI_TOO_LONG:
+    case MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE:
+        return soma_fail(error, SOMA_HEADERS_TOO_LARGE, "",
+                         "the request line and header fields are larger than the %u bytes that "
+                         "the server reads",
+                         SOMA_HEADER_BYTES_MAX);
+    case MHD_HTTP_CONTENT_TOO_LARGE:
+        return soma_fail(error, SOMA_CONTENT_TOO_LARGE, "",
+                         "Content-Length, or the size of a chunk, is too large a number");
+    case MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED:
+        return soma_fail(error, SOMA_HTTP_VERSION_NOT_SUPPORTED, "",
+                         "the server speaks HTTP/1.0 and HTTP/1.1");
+    case MHD_HTTP_INTERNAL_SERVER_ERROR:
+        return soma_fail(error, SOMA_INTERNAL, "", "the request could not be read to its end");
+    default:
+        return soma_fail(error, SOMA_BAD_REQUEST, "",
+                         "the request is not valid HTTP: its request line, Host, a header field, "
+                         "Content-Length or the chunks of its body are malformed or missing");
+    }
+}
+
+static struct MHD_Response *make_response(const struct soma_error *error)
+{
+    struct soma_writer writer;
+    soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
+    wire_encode_error(&writer, error);
+    struct MHD_Response *response =
+        writer.failed
+            ? NULL
+            : MHD_create_response_from_buffer_with_free_callback(writer.len, writer.ptr, free);
+    if (response == NULL)
+        soma_writer_release(&writer);
+    else
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+    return response;
+}
+
+/* Called by libmicrohttpd for its own pages. */
+enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int http,
+                                   struct MHD_Response *page)
+{
+    struct soma_error error;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    enum soma_status status = fill_error(http, &error);
+    if (info != NULL && info->socket_context != NULL) {
+        struct connection *conn = info->socket_context;
+        conn->closes = true;
+        conn->request.answer.http = soma_status_info(status)->http;
+        conn->request.answer.status = status;
+        conn->request.is_answered = true;
+    }
+    struct MHD_Response *response = make_response(&error);
+    if (response == NULL)
+        return mhd_queue(mhd, http, page);
+    enum MHD_Result result = mhd_queue(mhd, (unsigned)soma_status_info(status)->http, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+void mhd_send_error(int fd, const struct soma_error *error)
+{
+    int http = soma_status_info(error->status)->http;
+    char head[256];
+    struct soma_writer writer;
+    soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
+    wire_encode_error(&writer, error);
+    int len = snprintf(head, sizeof(head),
+                       "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: application/json\r\n"
+                       "Content-Length: %zu\r\n\r\n",
+                       http, MHD_get_reason_phrase_for((unsigned)http), writer.len);
+    struct iovec parts[2] = {{head, (size_t)len}, {writer.ptr, writer.len}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    if (!writer.failed)
+        (void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    soma_writer_release(&writer);
+}

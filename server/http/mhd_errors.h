@@ -1,0 +1,22 @@
+/* Errors that libmicrohttpd finds by itself, as JSON.
+ *
+ * libmicrohttpd answers requests that it cannot read (no Host, a header too large, bad chunks ...)
+ * with HTML pages of its own, and offers no way to replace them. It queues them with the public
+ * function MHD_queue_response, called through the dynamic linker, so a definition of that function
+ * in the executable is called in its place. Ours swaps every response that the server did not
+ * queue through mhd_queue. Where there is no request to answer through libmicrohttpd any more,
+ * mhd_send_error writes straight to the socket. Checked with 0.9.75; should a later version not
+ * call through the linker, the pages are HTML again and nothing else changes. */
+#ifndef SOMA_HTTP_MHD_ERRORS_H
+#define SOMA_HTTP_MHD_ERRORS_H
+
+#include "internal.h"
+
+/* MHD_queue_response for responses of our own: of every handler in a program that links this. */
+enum MHD_Result mhd_queue(struct MHD_Connection *mhd, unsigned http, struct MHD_Response *response);
+
+/* Write a whole answer with this error to the socket, without blocking; the connection is about to
+ * be closed. Does nothing when the client does not read. */
+void mhd_send_error(int fd, const struct soma_error *error);
+
+#endif

@@ -1,0 +1,150 @@
+/* Bodies are written once, into memory that libmicrohttpd frees when it has sent them. */
+#include "reply.h"
+
+#include "mhd_errors.h"
+#include "router.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON "application/json"
+
+static void set_answer(struct request *req, struct answer answer)
+{
+    free(req->answer.owned);
+    req->answer = answer;
+}
+
+static void reply_no_memory(struct request *req)
+{
+    const struct soma_server *server = req->conn->server;
+    set_answer(req, (struct answer){.http = soma_status_info(SOMA_OUT_OF_MEMORY)->http,
+                                    .content_type = JSON,
+                                    .body = server->no_memory_body,
+                                    .len = server->no_memory_len,
+                                    .status = SOMA_OUT_OF_MEMORY});
+}
+
+void reply_writer(struct request *req, int http, const char *content_type,
+                  struct soma_writer *writer)
+{
+    if (writer->failed) {
+        soma_writer_release(writer);
+        reply_no_memory(req);
+        return;
+    }
+    set_answer(req, (struct answer){.http = http,
+                                    .content_type = content_type,
+                                    .body = writer->ptr,
+                                    .len = writer->len,
+                                    .owned = writer->ptr});
+    soma_writer_init(writer, 0); /* given away */
+}
+
+void reply_message(struct request *req, int http, enum soma_message message, const void *base)
+{
+    struct soma_writer writer;
+    if (message == SOMA_MESSAGE_NONE) {
+        set_answer(req, (struct answer){.http = http});
+        return;
+    }
+    soma_writer_init(&writer, ANSWER_BYTES_MAX);
+    wire_encode_message(&writer, message, base);
+    reply_writer(req, http, JSON, &writer);
+}
+
+void reply_result(struct request *req, const struct soma_result *result)
+{
+    reply_message(req, req->route->op->http, result->message, &result->u);
+}
+
+void reply_error(struct request *req, const struct soma_error *error)
+{
+    struct soma_writer writer;
+    soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
+    wire_encode_error(&writer, error);
+    const char *allow = req->answer.allow;
+    reply_writer(req, soma_status_info(error->status)->http, JSON, &writer);
+    req->answer.allow = allow;
+    if (req->answer.status == SOMA_OK)
+        req->answer.status = error->status;
+}
+
+void reply_bytes(struct request *req, const char *content_type, const void *ptr, size_t len,
+                 void *owned)
+{
+    set_answer(
+        req,
+        (struct answer){
+            .http = 200, .content_type = content_type, .body = ptr, .len = len, .owned = owned});
+}
+
+bool reply_prepare(struct soma_server *server)
+{
+    struct soma_error error;
+    struct soma_writer writer;
+    (void)soma_fail(&error, SOMA_OUT_OF_MEMORY, "", "the server has no memory for the answer");
+    soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
+    wire_encode_error(&writer, &error);
+    server->no_memory_body = writer.ptr;
+    server->no_memory_len = writer.len;
+    return !writer.failed;
+}
+
+/* ---- sending ---- */
+
+static void no_free(void *ptr)
+{
+    (void)ptr;
+}
+
+static struct MHD_Response *make_response(struct answer *answer)
+{
+    void *body = answer->owned;
+    if (body == NULL)
+        memcpy(&body, &answer->body, sizeof(body)); /* static: libmicrohttpd only reads it */
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(
+        answer->len, body, answer->owned != NULL ? free : no_free);
+    if (response == NULL)
+        free(answer->owned);
+    answer->owned = NULL;
+    return response;
+}
+
+static bool add_header(struct MHD_Response *response, const char *name, const char *value)
+{
+    return MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+static bool add_headers(struct request *req, struct MHD_Response *response)
+{
+    const struct answer *answer = &req->answer;
+    struct soma_server *server = req->conn->server;
+    bool good = true;
+    if (answer->content_type != NULL)
+        good = add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    if (answer->allow != NULL)
+        good = add_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow) && good;
+    if (answer->is_replay)
+        good = add_header(response, "Idempotent-Replayed", "true") && good;
+    if (answer->http == MHD_HTTP_UNAUTHORIZED)
+        good = add_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer") && good;
+    if (req->closes || atomic_load_explicit(&server->is_draining, memory_order_relaxed)) {
+        req->closes = true;
+        good = add_header(response, MHD_HTTP_HEADER_CONNECTION, "close") && good;
+    }
+    return good;
+}
+
+enum MHD_Result reply_send(struct request *req)
+{
+    struct MHD_Response *response = make_response(&req->answer);
+    if (response == NULL)
+        return MHD_NO;
+    enum MHD_Result result = MHD_NO;
+    if (add_headers(req, response))
+        result = mhd_queue(req->conn->mhd, (unsigned)req->answer.http, response);
+    MHD_destroy_response(response);
+    req->is_answered = result == MHD_YES;
+    return result;
+}

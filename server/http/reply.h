@@ -1,0 +1,32 @@
+/* The only place that makes answers: into req->answer by any thread, from there to the socket by
+ * the connection's own. */
+#ifndef SOMA_HTTP_REPLY_H
+#define SOMA_HTTP_REPLY_H
+
+#include "internal.h"
+
+/* A message of messages.def; SOMA_MESSAGE_NONE: no body. base: borrowed. */
+void reply_message(struct request *req, int http, enum soma_message message, const void *base);
+
+/* What a command gave. */
+void reply_result(struct request *req, const struct soma_result *result);
+
+/* The error, in the contract's form. */
+void reply_error(struct request *req, const struct soma_error *error);
+
+/* Bytes as they are.
+ *   owned  what free() takes once they are sent; NULL: they are static */
+void reply_bytes(struct request *req, const char *content_type, const void *ptr, size_t len,
+                 void *owned);
+
+/* The writer's text as the body; takes it over. A writer that failed gives OUT_OF_MEMORY. */
+void reply_writer(struct request *req, int http, const char *content_type,
+                  struct soma_writer *writer);
+
+/* Queue req->answer. On the connection's thread only; what the answer owns is given away. */
+enum MHD_Result reply_send(struct request *req);
+
+/* Make server->no_memory_body. false: no memory. */
+bool reply_prepare(struct soma_server *server);
+
+#endif

@@ -1,0 +1,123 @@
+/* The sessions of a server: an engine and its bytes each, behind one lock each.
+ *
+ * A session is found by its id, used with a reference held, and freed when the last one is let go.
+ * `default` always exists and never expires: ending it puts an empty one in its place. */
+#ifndef SOMA_HTTP_SESSIONS_H
+#define SOMA_HTTP_SESSIONS_H
+
+#include "bytes.h"
+#include "internal.h"
+
+#define SESSION_ID_BYTES 40u
+#define SESSION_TTL_SECONDS_MAX UINT64_C(604800)
+#define SESSION_DEFAULT "default"
+
+struct idempotency;
+
+/* What listings and metrics tell; kept from the last time the lock was free. */
+struct session_snapshot {
+    struct soma_counts counts;
+    struct engine_totals totals;
+    uint64_t device_bytes;   /* mapped on the emulated devices */
+    uint64_t contents_bytes; /* host address space that holds contents */
+};
+
+/* Sums over all sessions. */
+struct sessions_totals {
+    uint64_t sessions, device_bytes, contents_bytes; /* now */
+    struct engine_totals engines;                    /* what only grows: of past sessions too */
+};
+
+struct session {
+    /* Constant. */
+    char id[SESSION_ID_BYTES];
+    char label[SOMA_LABEL_BYTES_MAX + 1];
+    enum soma_clock clock;
+    uint64_t ttl_seconds; /* 0: never expires */
+    uint64_t start_ns;    /* CLOCK_MONOTONIC */
+    uint32_t device_count;
+    struct sessions *owner;
+    struct idempotency *keys; /* has a lock of its own */
+
+    pthread_mutex_t lock;  /* guards the next group */
+    struct engine *engine; /* NULL once it has ended */
+    struct bytes *bytes;
+    struct request_list waiters;
+    unsigned waiter_count;
+
+    _Atomic uint32_t references;
+    _Atomic uint64_t last_used_ns;
+
+    /* Of the executor, under its lock; is_slow is read without. */
+    TAILQ_ENTRY(session) run_entry;
+    struct request_list jobs;
+    bool is_queued, is_prodded;
+    _Atomic uint32_t slow; /* how many slow jobs hold, or are about to take, the lock */
+
+    pthread_mutex_t snapshot_lock;
+    struct session_snapshot snapshot;
+
+    TAILQ_ENTRY(session) entry; /* these two under the registry's lock */
+    LIST_ENTRY(session) bucket_entry;
+};
+
+/* What POST /v1/sessions may say. */
+struct session_options {
+    struct soma_text label;
+    uint64_t ttl_seconds;
+    uint32_t device_count;
+    const struct soma_soc *soc;
+    enum soma_clock clock;
+};
+
+struct sessions *sessions_create(struct soma_server *server); /* NULL: no memory; has `default` */
+void sessions_destroy(struct sessions *sessions);             /* no reference may be held */
+
+/* SOMA_OK and a referenced session, or SOMA_SESSION_LIMIT, SOMA_OUT_OF_MEMORY. */
+enum soma_status sessions_open(struct sessions *sessions, const struct session_options *options,
+                               struct session **session, struct soma_error *error) SOMA_MUST_USE;
+
+/* NULL when there is none of this id. The reference is given to the caller. */
+struct session *sessions_find(struct sessions *sessions, const char *id, size_t len);
+
+/* As sessions_find, without extending the lease. */
+struct session *sessions_peek(struct sessions *sessions, const char *id, size_t len);
+
+/* Extend the lease. */
+void session_touch(struct session *session);
+
+/* The id's beginning, for logs: the whole id is the key to the session. */
+#define SESSION_ID_SHOWN_BYTES 11u
+const char *session_shown(const struct session *session, char shown[SESSION_ID_SHOWN_BYTES]);
+
+void session_reference(struct session *session);
+void session_unreference(struct session *session);
+
+/* All sessions, each referenced; *count: out; unreference each, then free() the array. NULL when
+ * there is no memory. */
+struct session **sessions_list(struct sessions *sessions, size_t *count);
+size_t sessions_count(struct sessions *sessions);
+
+/* Take the session out of the registry, so that nobody finds it. false: someone else has, or (for
+ * `default`) there was no memory for the one that takes its place. Its contents stay. */
+bool sessions_take_out(struct sessions *sessions, struct session *session);
+
+/* With session->lock held: free what the session holds and end its waits. */
+void session_end(struct session *session);
+
+/* End the sessions whose lease is over. */
+void sessions_expire(struct sessions *sessions, uint64_t now_ns);
+
+/* With session->lock held: run one command. As engine_apply; SOMA_NO_SUCH_SESSION once ended. */
+enum soma_status session_apply(struct session *session, const struct soma_command *command,
+                               struct soma_result *result, struct soma_error *error) SOMA_MUST_USE;
+
+/* Give back what a result owns; no lock needed. */
+void session_result_clear(struct soma_result *result);
+
+/* What the session holds: fresh when its lock is free, else as it last was. */
+void session_look(struct session *session, struct session_snapshot *snapshot);
+
+void sessions_totals(struct sessions *sessions, struct sessions_totals *totals);
+
+#endif

@@ -1,0 +1,83 @@
+/* somad: options, the server, and a wait for the signal that ends it. */
+#include "config.h"
+#include "server.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DRAIN_MS 8000u /* below the ten seconds that container engines grant */
+
+extern char **environ;
+
+static int fail(const char *why)
+{
+    (void)fprintf(stderr, "somad: %s\n", why);
+    return 2;
+}
+
+/* Large blocks come from the system and go back to it at once, whatever was freed before. */
+static void tune_allocator(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
+static void block_signals(sigset_t *ends)
+{
+    (void)sigemptyset(ends);
+    (void)sigaddset(ends, SIGTERM);
+    (void)sigaddset(ends, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, ends, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void announce(const struct soma_server *server)
+{
+    const char *address;
+    for (size_t i = 0; (address = soma_server_address(server, i)) != NULL; i++)
+        (void)printf("somad listening on %s\n", address);
+    (void)fflush(stdout);
+}
+
+static int run(const struct soma_config *config)
+{
+    struct soma_server *server;
+    char error[CONFIG_ERROR_BYTES];
+    sigset_t ends;
+    int number;
+    block_signals(&ends); /* before there are threads: they inherit it */
+    if (!soma_server_start(config, &server, error))
+        return fail(error);
+    announce(server);
+    (void)sigwait(&ends, &number);
+    if (soma_server_drain(server, DRAIN_MS)) {
+        soma_server_stop(server);
+        return 0;
+    }
+    /* A kernel that runs cannot be stopped; the system takes back what is left. */
+    soma_server_remove_sockets(server);
+    _exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    struct soma_config config;
+    char error[CONFIG_ERROR_BYTES];
+    int code = 0;
+    tune_allocator();
+    if (!soma_config_init(&config))
+        return fail("no memory");
+    if (!soma_config_load(&config, argc, argv, environ, error))
+        code = fail(error);
+    else if (config.help)
+        soma_config_help(stdout);
+    else if (config.version)
+        (void)printf("somad %s\n", SOMA_VERSION);
+    else
+        code = run(&config);
+    soma_config_release(&config);
+    return code;
+}
