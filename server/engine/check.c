@@ -222,6 +222,21 @@ static bool check_space(const struct engine *engine, const struct space *space, 
     return bytes == end - address || fault(finding, "bytes are lost", "address space", address);
 }
 
+static bool check_pipes(const struct engine *engine, const struct finding *finding)
+{
+    uint64_t count = 0;
+    if (!tree_check(&engine->pipes))
+        return fault(finding, "a tree is out of order", "command", engine->command_number);
+    for (struct tree_node *node = tree_first(&engine->pipes); node != NULL; node = tree_next(node)) {
+        const char *rule = pipe_check(engine, TREE_ENTRY(node, struct pipe, by_id));
+        if (rule != NULL)
+            return fault(finding, rule, "pipe", node->major);
+        count++;
+    }
+    return count == engine->pipe_count ||
+           fault(finding, "its pipes are miscounted", "command", engine->command_number);
+}
+
 bool engine_check(const struct engine *engine, char *why, size_t why_bytes)
 {
     struct finding finding = {why, why_bytes};
@@ -242,7 +257,8 @@ bool engine_check(const struct engine *engine, char *why, size_t why_bytes)
         if (!check_device(engine, &engine->devices[i], &finding))
             return false;
     }
-    return check_space(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END, &finding) &&
+    return check_pipes(engine, &finding) &&
+           check_space(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END, &finding) &&
            check_space(engine, &engine->small, SOMA_ADDRESS_SMALL_BASE, SOMA_ADDRESS_SMALL_END,
                        &finding);
 }

@@ -132,6 +132,8 @@ void engine_destroy(struct engine *engine)
         allocation_release(engine, TREE_ENTRY(node, struct allocation, by_address));
     while ((node = tree_first(&engine->events)) != NULL)
         event_release(engine, TREE_ENTRY(node, struct event, by_id));
+    while ((node = tree_first(&engine->pipes)) != NULL)
+        pipe_release(engine, TREE_ENTRY(node, struct pipe, by_id));
     release_streams(engine);
     spares_clear(engine);
     space_clear(engine, &engine->large);
@@ -141,14 +143,6 @@ void engine_destroy(struct engine *engine)
 }
 
 /* ---- the way of a command ---- */
-
-/* On-chip memory has its own routes in the table and is not emulated yet. */
-static enum soma_status pipe_not_supported(struct call *call)
-{
-    return soma_fail(call->error, SOMA_NOT_SUPPORTED, "",
-                     "%s: on-chip memory is not emulated yet",
-                     soma_op_info(call->command->op)->name);
-}
 
 static command_handler *const handlers[SOMA_OP_COUNT] = {
     [SOMA_OP_DEVICE_LIST] = device_list,
@@ -191,6 +185,26 @@ static command_handler *const handlers[SOMA_OP_COUNT] = {
     [SOMA_OP_MEMORY_DESCRIBE] = memory_describe,
     [SOMA_OP_MEMORY_WRITE] = memory_write,
     [SOMA_OP_MEMORY_READ] = memory_read,
+    [SOMA_OP_PIPE_CREATE] = pipe_create,
+    [SOMA_OP_PIPE_LIST] = pipe_list,
+    [SOMA_OP_PIPE_DESCRIBE] = pipe_describe,
+    [SOMA_OP_PIPE_DESTROY] = pipe_destroy,
+    [SOMA_OP_PIPE_CREATE_TQUE] = pipe_create_tque,
+    [SOMA_OP_PIPE_CREATE_TBUF] = pipe_create_tbuf,
+    [SOMA_OP_PIPE_CREATE_TBUFPOOL] = pipe_create_tbufpool,
+    [SOMA_OP_PIPE_INIT_BUFFER] = pipe_init_buffer,
+    [SOMA_OP_PIPE_INIT_BUF_POOL] = pipe_init_buf_pool,
+    [SOMA_OP_PIPE_POOL_INIT_BUFFER] = pipe_pool_init_buffer,
+    [SOMA_OP_PIPE_POOL_INIT_BUF_POOL] = pipe_pool_init_buf_pool,
+    [SOMA_OP_PIPE_POOL_RESET] = pipe_pool_reset,
+    [SOMA_OP_PIPE_RESET] = pipe_reset,
+    [SOMA_OP_PIPE_ALLOC_TENSOR] = pipe_alloc_tensor,
+    [SOMA_OP_PIPE_EN_QUE] = pipe_en_que,
+    [SOMA_OP_PIPE_DE_QUE] = pipe_de_que,
+    [SOMA_OP_PIPE_FREE_TENSOR] = pipe_free_tensor,
+    [SOMA_OP_PIPE_TBUF_GET] = pipe_tbuf_get,
+    [SOMA_OP_PIPE_TBUF_GET_WITH_OFFSET] = pipe_tbuf_get_with_offset,
+    [SOMA_OP_PIPE_LAYOUT] = pipe_layout,
 };
 
 #ifdef SOMA_ENGINE_CHECK
@@ -220,7 +234,6 @@ enum soma_status engine_apply(struct engine *engine, const struct soma_command *
                         .result = result,
                         .error = error != NULL ? error : &scratch,
                         .now_ns = clock_of_next(engine)};
-    command_handler *handler = handlers[command->op];
     engine->command_number++;
     engine->wait_ns = SOMA_NONE;
     result->message = (enum soma_message)soma_op_info(command->op)->result;
@@ -231,7 +244,7 @@ enum soma_status engine_apply(struct engine *engine, const struct soma_command *
     if (engine->resolve_again)
         timeline_resolve(engine, call.now_ns);
     memory_settle(engine, call.now_ns);
-    enum soma_status status = handler != NULL ? handler(&call) : pipe_not_supported(&call);
+    enum soma_status status = handlers[command->op](&call);
     if (status == SOMA_OK || call.keeps_clock)
         engine->now_ns = call.now_ns;
     if (status != SOMA_OK) {
@@ -271,7 +284,7 @@ uint64_t engine_now_ns(const struct engine *engine)
 
 void engine_counts(const struct engine *engine, struct soma_counts *counts)
 {
-    *counts = (struct soma_counts){.devices = engine->device_count};
+    *counts = (struct soma_counts){.devices = engine->device_count, .pipes = engine->pipe_count};
     for (uint32_t i = 0; i < engine->device_count; i++) {
         counts->streams += engine->devices[i].stream_count;
         counts->pools += engine->devices[i].pool_count;

@@ -18,7 +18,16 @@ struct call {
 
 typedef enum soma_status command_handler(struct call *call);
 
-enum id_kind { ID_STREAM, ID_EVENT, ID_POOL, ID_PIPE };
+enum id_kind {
+    ID_STREAM,
+    ID_EVENT,
+    ID_POOL,
+    ID_PIPE,
+    ID_TQUE,
+    ID_TBUF,
+    ID_TBUFPOOL,
+    ID_TENSOR
+};
 
 /* ---- engine.c ---- */
 void *engine_alloc(struct engine *engine, size_t size_bytes); /* zeroed; NULL: no memory */
@@ -63,10 +72,11 @@ struct submission {
     uint64_t after_ns;       /* the task starts no earlier */
     uint64_t cost_ns;
     bool is_free;            /* a pool free: does not move the position */
+    size_t late_count;       /* the first so many points only take time: they order no memory */
     uint64_t start_ns, end_ns; /* out: SOMA_NONE while unknown */
 };
-/* Prepare a task on sub->stream behind `count` unresolved points (resolved ones are folded into
- * after_ns). false: no memory. */
+/* Prepare a task on sub->stream behind `count` unresolved points, sub->late_count of them first
+ * (resolved ones are folded into after_ns). false: no memory. */
 bool submission_prepare(struct call *call, struct submission *sub, struct point *const *points,
                         size_t count);
 void submission_drop(struct engine *engine, struct submission *sub);
@@ -179,6 +189,50 @@ void allocation_release(struct engine *engine, struct allocation *allocation);
 command_handler memory_info, memory_malloc, memory_free, memory_free_async, memory_describe;
 command_handler memory_set, memory_copy, memory_write, memory_read; /* contents.c */
 
+/* ---- pipe.c: on-chip memory ---- */
+uint32_t onchip_capacity(const struct soma_soc *soc, unsigned memory);
+/* Bytes at the end of UB in which some vector operations keep what is theirs. */
+uint32_t onchip_reserved(const struct soma_soc *soc);
+const char *onchip_position_name(unsigned position);
+const char *onchip_memory_name(unsigned memory);
+const char *onchip_noun(const struct onchip *object);            /* "TQue" */
+const char *onchip_name(const struct onchip *object, char *buf); /* "q1"; ONCHIP_NAME_BYTES */
+const char *onchip_title(const struct onchip *object, char *buf); /* "TQue q1"; ONCHIP_TITLE_BYTES */
+struct pipe *pipe_find(struct call *call); /* command->pipe; NULL with *error set */
+/* field NULL: that of the kind. */
+struct onchip *onchip_find(struct call *call, const struct pipe *pipe, enum onchip_kind kind,
+                           uint64_t id, const char *field);
+unsigned pipe_tensors_max(const struct pipe *pipe); /* held at one position */
+uint32_t pipe_used(const struct pipe *pipe, unsigned memory); /* bytes given out */
+void pipe_release(struct engine *engine, struct pipe *pipe);
+command_handler pipe_create, pipe_list, pipe_describe, pipe_destroy;
+command_handler pipe_create_tque, pipe_create_tbuf, pipe_create_tbufpool;
 
+/* ---- pipe_init.c ---- */
+/* SOMA_OK, or SOMA_NOT_INITIALIZED on that field. */
+enum soma_status onchip_check_initialized(struct call *call, const struct onchip *object,
+                                          const char *field);
+/* Walk over all that stands below `root` (a pool; NULL: the pipe), whose list begins at `first`:
+ * high addresses before low ones, what a pool holds before the pool. `object` NULL: the first of
+ * them; else the one after it, NULL after the last. */
+struct onchip *onchip_walk(struct onchip *first, const struct onchip *root,
+                           const struct onchip *object);
+command_handler pipe_init_buffer, pipe_init_buf_pool, pipe_pool_init_buffer;
+command_handler pipe_pool_init_buf_pool, pipe_pool_reset, pipe_reset;
+
+/* ---- pipe_queue.c ---- */
+command_handler pipe_alloc_tensor, pipe_en_que, pipe_de_que, pipe_free_tensor;
+command_handler pipe_tbuf_get, pipe_tbuf_get_with_offset;
+
+/* ---- pipe_warn.c, pipe_layout.c ---- */
+/* "more buffers at this position than event ids", SOMA_MESSAGE_BYTES. */
+void pipe_warn_event_ids(const struct pipe *pipe, unsigned position, unsigned buffers, char *out);
+/* Write what ought to be told of the plan; items NULL: only count. */
+size_t pipe_warnings(const struct pipe *pipe, char (*items)[SOMA_MESSAGE_BYTES]);
+command_handler pipe_layout;
+
+/* ---- pipe_check.c ---- */
+/* The first rule that this pipe breaks, in a sentence; NULL: none. */
+const char *pipe_check(const struct engine *engine, const struct pipe *pipe);
 
 #endif

@@ -46,6 +46,7 @@ struct task {
     uint64_t cost_ns;
     uint64_t position;    /* commands of the stream up to and with this task */
     bool is_gate;         /* only waits; not a task that a user submitted */
+    bool is_ordered;      /* `after` orders memory as an event does, not only time */
 };
 
 /* Tasks in flight that end at the same time. */
@@ -159,6 +160,84 @@ struct allocation {
     struct point *free_point;   /* NULL: the time is by_time.major */
 };
 
+/* ---- on-chip memory (pipe.c, pipe_init.c, pipe_queue.c, pipe_layout.c, pipe_check.c) ---- */
+
+enum onchip_kind { ONCHIP_TQUE, ONCHIP_TBUF, ONCHIP_TBUFPOOL, ONCHIP_KINDS };
+
+enum { ONCHIP_MEMORIES = SOMA_ONCHIP_MEMORY_BT + 1, ONCHIP_POSITIONS = SOMA_POSITION_CO2 + 1 };
+
+/* The tensor that lives in one buffer of a TQue. */
+struct onchip_slot {
+    uint64_t tensor; /* 0: none */
+    uint32_t order;  /* QUEUED: the lowest of the queue is the oldest */
+    uint8_t state;   /* enum soma_region_state */
+};
+
+/* A TQue, TBuf or TBufPool. One struct, so that what they have in common is written once; small,
+ * because a session may plan thousands of kernels. Bytes and addresses fit 32 bits: the largest
+ * memory has 1 MiB. */
+struct onchip {
+    uint64_t id;
+    struct onchip *pool; /* the TBufPool that gave its memory; NULL: the pipe, or not initialised */
+    struct onchip *next; /* of what gave its memory: next lower address; among equals the older */
+    union {
+        struct onchip_slot *slots; /* TQUE: `num` of them */
+        struct onchip *first;      /* TBUFPOOL: the highest of what it gave memory */
+    };
+    uint32_t address;
+    uint32_t size;  /* of one buffer or of the region, rounded up */
+    uint32_t asked; /* before rounding; of a sharing pool too */
+    union {
+        uint32_t depth;     /* TQUE: tensors that may be queued; 0: used in place, one */
+        uint32_t next_free; /* TBUFPOOL: address of the next buffer */
+    };
+    union {
+        uint32_t last_order; /* TQUE: of the latest EnQue */
+        uint32_t region;     /* TBUFPOOL: number of its region; pools that share it have the same */
+    };
+    uint8_t kind;        /* enum onchip_kind */
+    uint8_t position;    /* enum soma_position */
+    uint8_t memory;      /* enum soma_onchip_memory */
+    bool is_initialized; /* false: everything about memory is 0 */
+    bool is_shared;      /* TBUFPOOL: its region is another's */
+    bool has_own_ids;    /* TBUFPOOL: bufIdSize was given, so it is set aside in its parent */
+    uint8_t num;         /* TQUE, TBUF: buffers */
+    uint8_t last;        /* TQUE: 1 + buffer taken last; 0: none yet */
+    uint8_t buf_id_size; /* TBUFPOOL */
+    uint8_t buffers;     /* TBUFPOOL: initialised in it, its child pools not counted */
+    uint8_t promised;    /* TBUFPOOL: sum of bufIdSize of its child pools that do not share */
+    uint8_t taken;       /* TBUFPOOL: buffers, and what these child pools take */
+    uint8_t name_len;    /* 0: it has no name of its own */
+    char name[];
+};
+
+enum {
+    ONCHIP_UB_TAIL_BYTES = 8192,                  /* see onchip_reserved */
+    ONCHIP_NAME_BYTES = SOMA_NAME_BYTES_MAX + 1,  /* for onchip_name */
+    ONCHIP_TITLE_BYTES = ONCHIP_NAME_BYTES + 16,  /* for onchip_title */
+};
+
+struct onchip_list {
+    struct onchip **items; /* ascending id */
+    uint32_t count, capacity;
+};
+
+struct pipe {
+    struct tree_node by_id; /* in engine.pipes; major: its id */
+    const struct soma_soc *soc;
+    bool follows_device;    /* checks=device */
+    uint8_t buffers;        /* of all TQues and TBufs */
+    uint8_t held[ONCHIP_POSITIONS];        /* live tensors */
+    uint8_t tque_buffers[ONCHIP_POSITIONS]; /* buffers of TQues */
+    uint32_t shared_pools;  /* initialised ones with is_shared */
+    uint32_t last_region;   /* number of the latest region of its own */
+    uint32_t next_free[ONCHIP_MEMORIES];
+    uint32_t top;           /* of L1: TSCM buffers lie from here to its end */
+    uint32_t peak[ONCHIP_MEMORIES]; /* most bytes ever given out; a reset keeps it */
+    struct onchip *first[ONCHIP_MEMORIES]; /* what the pipe itself gave memory, as onchip.first */
+    struct onchip_list objects[ONCHIP_KINDS];
+};
+
 /* ---- address space (space.c) ---- */
 
 /* A range of device addresses that nothing has. */
@@ -197,10 +276,11 @@ struct engine {
     uint64_t wait_ns;          /* engine_wait_ns */
     bool resolve_again;        /* memory ran out while tasks got their times */
     uint64_t command_number;   /* of the command that runs, from 1 */
-    uint64_t last_id[6];       /* by enum id_kind */
+    uint64_t last_id[8];       /* by enum id_kind */
     uint32_t device_count;
     struct device *devices;
     struct tree streams, events, pools, pools_by_base, allocations, due_frees, pipes;
+    uint64_t pipe_count;
     struct allocation *unresolved_frees;
     struct space large, small;
     struct block *spare_blocks;
