@@ -564,6 +564,13 @@ enum soma_status wire_decode_command(const cJSON *object, bool in_batch,
         if (status != SOMA_OK)
             return status;
     }
+    return wire_finish_command(command, in_batch, error);
+}
+
+enum soma_status wire_finish_command(struct soma_command *command, bool in_batch,
+                                     struct soma_error *error)
+{
+    const struct soma_op_info *info = soma_op_info(command->op);
     if (in_batch && !has_field(command, SOMA_FIELD_device) && info->field_count > 0 &&
         info->fields[0].field == SOMA_FIELD_device)
         soma_command_set(command, SOMA_FIELD_device, 0);

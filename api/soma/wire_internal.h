@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ---- commands ---- */
+
+/* All given fields are set: supply those that follow from others, and check that none is missing.
+ * in_batch: an absent device is device 0. */
+enum soma_status wire_finish_command(struct soma_command *command, bool in_batch,
+                                     struct soma_error *error) SOMA_MUST_USE;
+
 /* ---- text to numbers: no sign, no leading zero, no space ---- */
 
 enum wire_number { WIRE_NUMBER_OK, WIRE_NUMBER_BAD, WIRE_NUMBER_TOO_LARGE };
