@@ -1,0 +1,109 @@
+/* libFuzzer: any bytes as a body. What is accepted becomes the same command again when it is
+ * written and read once more; what is refused is refused with an error that can be sent. */
+#include "sample.h"
+#include "wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool good)
+{
+    if (!good)
+        abort();
+}
+
+/* Every error is a valid answer: it names a status, says something, and is JSON. */
+static void check_error(enum soma_status status, const struct soma_error *error)
+{
+    struct soma_writer writer;
+    cJSON *root = NULL;
+    struct soma_error again;
+    require(status == error->status && status != SOMA_INTERNAL && status != SOMA_OUT_OF_MEMORY);
+    require(strlen(error->field) < SOMA_FIELD_BYTES && error->message[0] != '\0');
+    soma_writer_init(&writer, 1 << 20);
+    wire_encode_error(&writer, error);
+    require(!writer.failed && wire_parse(writer.ptr, writer.len, &root, &again) == SOMA_OK);
+    cJSON_Delete(root);
+    soma_writer_release(&writer);
+}
+
+static void check_round_trip(const struct soma_command *command)
+{
+    struct soma_writer writer;
+    struct wire_arena arena;
+    struct soma_command again;
+    struct soma_error error;
+    cJSON *root = NULL;
+    soma_writer_init(&writer, 1 << 28);
+    wire_arena_init(&arena);
+    soma_command_init(&again, command->op);
+    wire_encode_command(&writer, command);
+    require(!writer.failed && wire_parse(writer.ptr, writer.len, &root, &error) == SOMA_OK);
+    require(wire_decode_command(root, true, NULL, &arena, &again, &error) == SOMA_OK);
+    require(sample_same_command(command, &again));
+    cJSON_Delete(root);
+    wire_arena_release(&arena);
+    soma_writer_release(&writer);
+}
+
+static void check_command(const cJSON *object, enum soma_op op, bool in_batch,
+                          const struct wire_names *names)
+{
+    struct wire_arena arena;
+    struct soma_command command;
+    struct soma_error error;
+    const struct soma_op_info *info = soma_op_info(op);
+    wire_arena_init(&arena);
+    soma_command_init(&command, op);
+    for (size_t i = 0; i < info->field_count && !in_batch; i++) {
+        if (info->fields[i].where == SOMA_WHERE_PATH)
+            soma_command_set(&command, info->fields[i].field, 1);
+    }
+    enum soma_status status =
+        wire_decode_command(object, in_batch, names, &arena, &command, &error);
+    if (status == SOMA_OK)
+        check_round_trip(&command);
+    else
+        check_error(status, &error);
+    wire_arena_release(&arena);
+}
+
+/* As the element of a batch: its own op where it has one, else each in turn. */
+static void check_element(const cJSON *element, const struct wire_names *names)
+{
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(element, "op");
+    if (cJSON_IsString(name)) {
+        const struct soma_op_info *info =
+            soma_op_find(name->valuestring, strlen(name->valuestring));
+        if (info != NULL)
+            check_command(element, info->op, true, names);
+        return;
+    }
+    for (int op = 0; op < SOMA_OP_COUNT; op++)
+        check_command(element, (enum soma_op)op, true, names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    cJSON *root = NULL;
+    struct soma_error error;
+    struct wire_names names;
+    wire_names_init(&names);
+    require(wire_names_put(&names, "a", 1, UINT64_C(0x12c0c0000000), &error) == SOMA_OK);
+    enum soma_status status = wire_parse((const char *)data, size, &root, &error);
+    if (status == SOMA_OK) {
+        const cJSON *commands = cJSON_GetObjectItemCaseSensitive(root, "commands");
+        const cJSON *element = NULL;
+        cJSON_ArrayForEach(element, commands) check_element(element, &names);
+        for (int op = 0; op < SOMA_OP_COUNT; op++)
+            check_command(root, (enum soma_op)op, false, NULL);
+        check_element(root, &names);
+    } else {
+        check_error(status, &error);
+    }
+    cJSON_Delete(root);
+    wire_names_release(&names);
+    return 0;
+}
