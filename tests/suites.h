@@ -25,7 +25,9 @@ struct soma_suite {
     S(wire_decode)                                                                                 \
     S(wire_encode)                                                                                 \
     S(wire_answer)                                                                                 \
-    S(engine_tree)
+    S(engine_tree)                                                                                 \
+    S(engine_stream)                                                                               \
+    S(engine_event)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
