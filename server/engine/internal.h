@@ -208,17 +208,49 @@ void pipe_release(struct engine *engine, struct pipe *pipe);
 command_handler pipe_create, pipe_list, pipe_describe, pipe_destroy;
 command_handler pipe_create_tque, pipe_create_tbuf, pipe_create_tbufpool;
 
+/* ---- pipe_ids.c ---- */
+/* Whether bufIdSize of nested and sharing pools is compared: no device code does. */
+bool ids_are_nested(const struct pipe *pipe);
+/* The pool, this one or one around it, that has no ids left for `more` buffers; NULL: all have. */
+const struct onchip *ids_lacking(const struct pipe *pipe, const struct onchip *pool, uint64_t more);
+void ids_take(const struct pipe *pipe, struct onchip *pool, uint64_t more);
+void ids_give_back(const struct pipe *pipe, struct onchip *pool, uint64_t fewer);
+/* "bufIdSize 4: 1 for its buffers, 3 for its pools, 0 left" */
+const char *ids_text(const struct onchip *pool, char *buf, size_t size);
+
+/* ---- pipe_memory.c ---- */
+/* What an InitBuffer or InitBufPool wants. */
+struct demand {
+    struct pipe *pipe;
+    struct onchip *pool;   /* that gives the memory; NULL: the pipe */
+    struct onchip *object; /* that gets it */
+    uint64_t num, len;     /* as asked for */
+    uint64_t size, total;  /* of one, rounded up; of all */
+};
+/* Sets size and total. SOMA_OK, SOMA_ZERO_SIZE, SOMA_SIZE_OVERFLOW. */
+enum soma_status demand_check_len(struct call *call, struct demand *demand);
+/* SOMA_OK, SOMA_POOL_OVERFLOW, SOMA_MEMORY_OVERFLOW. */
+enum soma_status demand_check_room(struct call *call, const struct demand *demand);
+/* Into the list of its giver, which runs from high addresses to low ones. */
+void demand_link(const struct demand *demand);
+/* Give the object its memory, for which there is room. */
+void demand_take(const struct demand *demand);
+uint64_t onchip_bytes(const struct onchip *object); /* its buffers together, or its region */
+
 /* ---- pipe_init.c ---- */
 /* SOMA_OK, or SOMA_NOT_INITIALIZED on that field. */
 enum soma_status onchip_check_initialized(struct call *call, const struct onchip *object,
                                           const char *field);
+command_handler pipe_init_buffer, pipe_init_buf_pool, pipe_pool_init_buffer;
+command_handler pipe_pool_init_buf_pool;
+
+/* ---- pipe_reset.c ---- */
 /* Walk over all that stands below `root` (a pool; NULL: the pipe), whose list begins at `first`:
  * high addresses before low ones, what a pool holds before the pool. `object` NULL: the first of
  * them; else the one after it, NULL after the last. */
 struct onchip *onchip_walk(struct onchip *first, const struct onchip *root,
                            const struct onchip *object);
-command_handler pipe_init_buffer, pipe_init_buf_pool, pipe_pool_init_buffer;
-command_handler pipe_pool_init_buf_pool, pipe_pool_reset, pipe_reset;
+command_handler pipe_pool_reset, pipe_reset;
 
 /* ---- pipe_queue.c ---- */
 command_handler pipe_alloc_tensor, pipe_en_que, pipe_de_que, pipe_free_tensor;

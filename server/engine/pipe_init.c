@@ -1,228 +1,7 @@
-/* InitBuffer, InitBufPool and Reset: who has which bytes of an on-chip memory.
- *
- * Memory is only ever divided, from the low end upwards (TSCM: from the top downwards), and comes
- * back with a reset of the whole pipe. With checks=device a reset of a pool empties it, and its
- * bytes are lost until then. */
+/* InitBuffer and InitBufPool: everything is checked, then the memory is taken. */
 #include "internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-/* What one command wants. */
-struct demand {
-    struct pipe *pipe;
-    struct onchip *pool;   /* that gives the memory; NULL: the pipe */
-    struct onchip *object; /* that gets it */
-    uint64_t num, len;     /* as asked for */
-    uint64_t size, total;  /* of one, rounded up; of all */
-};
-
-/* "TBufPool p1" or "UB of pipe 1": what is divided. */
-static const char *giver_title(const struct demand *demand, char *buf)
-{
-    if (demand->pool != NULL)
-        return onchip_title(demand->pool, buf);
-    (void)snprintf(buf, ONCHIP_TITLE_BYTES, "%s of pipe %" PRIu64,
-                   onchip_memory_name(demand->object->memory), demand->pipe->by_id.major);
-    return buf;
-}
-
-/* ---- bufIdSize ---- */
-
-/* Whether bufIdSize of nested and sharing pools is compared: no device code does. */
-static bool ids_are_nested(const struct pipe *pipe)
-{
-    return !(pipe->follows_device && pipe->soc->npu_arch == 2201);
-}
-
-/* What `more` buffers in this pool take goes up to the pools around it, as far as each only passes
- * on what it uses: a bufIdSize that was given is set aside already, a sharing pool takes none. */
-static struct onchip *ids_next(const struct pipe *pipe, const struct onchip *pool)
-{
-    bool ends = pool->has_own_ids || pool->is_shared || !ids_are_nested(pipe);
-    return ends ? NULL : pool->pool;
-}
-
-/* The pool that has no ids left for `more` buffers; NULL: all have. */
-static const struct onchip *ids_lacking(const struct pipe *pipe, const struct onchip *pool,
-                                        uint64_t more)
-{
-    for (; pool != NULL; pool = ids_next(pipe, pool)) {
-        if (more > (uint64_t)(pool->buf_id_size - pool->taken))
-            return pool;
-    }
-    return NULL;
-}
-
-static void ids_take(const struct pipe *pipe, struct onchip *pool, uint64_t more)
-{
-    for (; pool != NULL; pool = ids_next(pipe, pool))
-        pool->taken = (uint8_t)(pool->taken + more);
-}
-
-static void ids_give_back(const struct pipe *pipe, struct onchip *pool, uint64_t fewer)
-{
-    for (; pool != NULL; pool = ids_next(pipe, pool))
-        pool->taken = (uint8_t)(pool->taken - fewer);
-}
-
-/* "bufIdSize 4: 1 for its buffers, 3 for its pools, 0 left" */
-static const char *ids_text(const struct onchip *pool, char *buf, size_t size)
-{
-    (void)snprintf(buf, size, "bufIdSize %u: %u for its buffers, %u for its pools, %u left",
-                   pool->buf_id_size, pool->buffers, pool->taken - pool->buffers,
-                   pool->buf_id_size - pool->taken);
-    return buf;
-}
-
-/* ---- sizes ---- */
-
-static enum soma_status check_len(struct call *call, struct demand *demand)
-{
-    if (demand->len == 0)
-        return soma_fail(call->error, SOMA_ZERO_SIZE, "len", "len is 0; give at least 1 byte");
-    demand->size = round_up(demand->len, SOMA_ONCHIP_ALIGN_BYTES);
-    if (demand->size == 0 || demand->num > UINT64_MAX / demand->size)
-        return soma_fail(call->error, SOMA_SIZE_OVERFLOW, "len",
-                         "%" PRIu64 " x %" PRIu64
-                         " bytes, rounded up to 32, leaves 64 bits; %s has "
-                         "%" PRIu32 " bytes",
-                         demand->num, demand->len, onchip_memory_name(demand->object->memory),
-                         onchip_capacity(demand->pipe->soc, demand->object->memory));
-    demand->total = demand->num * demand->size;
-    return SOMA_OK;
-}
-
-/* Those that hold the most of what a pool or a memory has given out. */
-struct holders {
-    uint32_t count;
-    const struct onchip *largest[3];
-};
-
-static uint32_t bytes_of(const struct onchip *object)
-{
-    return object->kind == ONCHIP_TBUFPOOL ? object->size : object->size * object->num;
-}
-
-static struct holders find_holders(const struct onchip *first)
-{
-    struct holders holders = {0};
-    for (const struct onchip *object = first; object != NULL; object = object->next) {
-        if (object->is_shared)
-            continue; /* holds nothing of its own */
-        holders.count++;
-        const struct onchip *rest = object;
-        for (size_t i = 0; i < 3 && rest != NULL; i++) {
-            const struct onchip *here = holders.largest[i];
-            if (here != NULL && bytes_of(here) > bytes_of(rest))
-                continue;
-            holders.largest[i] = rest;
-            rest = here;
-        }
-    }
-    return holders;
-}
-
-/* "none used", "32768 used by q1; largest: q1 32768", "96 used by 7 objects; largest: ..." */
-static void describe_holders(const struct holders *holders, uint64_t used, char *buf, size_t size)
-{
-    char name[ONCHIP_NAME_BYTES];
-    size_t len = 0;
-    if (used == 0 || holders->count == 0) {
-        (void)snprintf(buf, size,
-                       used == 0 ? "none used" : "%" PRIu64 " lost until the pipe's Reset", used);
-        return;
-    }
-    len += (size_t)snprintf(buf, size, "%" PRIu64 " used by ", used);
-    if (holders->count > 3)
-        len += (size_t)snprintf(buf + len, size - len, "%" PRIu32 " objects", holders->count);
-    for (size_t i = 0; i < holders->count && holders->count <= 3; i++)
-        len += (size_t)snprintf(buf + len, size - len, "%s%s", i == 0 ? "" : ", ",
-                                onchip_name(holders->largest[i], name));
-    len += (size_t)snprintf(buf + len, size - len, "; largest: ");
-    for (size_t i = 0; i < 3 && holders->largest[i] != NULL; i++)
-        len +=
-            (size_t)snprintf(buf + len, size - len, "%s%s %" PRIu32, i == 0 ? "" : ", ",
-                             onchip_name(holders->largest[i], name), bytes_of(holders->largest[i]));
-}
-
-/* Where the free bytes of the giver begin and end. */
-static void free_range(const struct demand *demand, uint32_t *begin, uint32_t *end)
-{
-    const struct pipe *pipe = demand->pipe;
-    unsigned memory = demand->object->memory;
-    if (demand->pool != NULL) {
-        *begin = demand->pool->next_free;
-        *end = demand->pool->address + demand->pool->size;
-        return;
-    }
-    *begin = pipe->next_free[memory];
-    *end = memory == SOMA_ONCHIP_MEMORY_L1 ? pipe->top : onchip_capacity(pipe->soc, memory);
-}
-
-static enum soma_status check_room(struct call *call, const struct demand *demand)
-{
-    const struct pipe *pipe = demand->pipe;
-    const struct onchip *pool = demand->pool;
-    unsigned memory = demand->object->memory;
-    uint32_t begin = 0, end = 0;
-    free_range(demand, &begin, &end);
-    if (demand->total <= end - begin)
-        return SOMA_OK;
-    char title[ONCHIP_TITLE_BYTES], used_by[5 * ONCHIP_TITLE_BYTES + 128], what[64];
-    struct holders holders = find_holders(pool != NULL ? pool->first : pipe->first[memory]);
-    uint32_t capacity = pool != NULL ? pool->size : onchip_capacity(pipe->soc, memory);
-    describe_holders(&holders, capacity - (end - begin), used_by, sizeof(used_by));
-    if (demand->object->kind == ONCHIP_TBUFPOOL)
-        (void)snprintf(what, sizeof(what), "InitBufPool of %" PRIu64 " bytes", demand->len);
-    else
-        (void)snprintf(what, sizeof(what), "InitBuffer of %" PRIu64 " x %" PRIu64 " bytes",
-                       demand->num, demand->len);
-    return soma_fail(call->error, pool != NULL ? SOMA_POOL_OVERFLOW : SOMA_MEMORY_OVERFLOW, "len",
-                     "%s: %s (%" PRIu64 " after rounding to 32) does not fit: %" PRIu32
-                     " bytes, %s; %" PRIu32 " left, ask for less or %s",
-                     giver_title(demand, title), what, demand->total, capacity, used_by,
-                     end - begin, pool != NULL ? "make the pool larger" : "let pools share memory");
-}
-
-/* ---- taking ---- */
-
-/* Into the list of its giver, which runs from high addresses to low ones. */
-static void link_object(const struct demand *demand)
-{
-    struct onchip *object = demand->object;
-    struct onchip **link =
-        demand->pool != NULL ? &demand->pool->first : &demand->pipe->first[object->memory];
-    while (*link != NULL && (*link)->address > object->address)
-        link = &(*link)->next;
-    object->next = *link;
-    *link = object;
-}
-
-/* Give the object its memory. It fits. */
-static void take_memory(const struct demand *demand)
-{
-    struct pipe *pipe = demand->pipe;
-    struct onchip *object = demand->object;
-    unsigned memory = object->memory;
-    uint32_t begin = 0, end = 0, total = (uint32_t)demand->total;
-    free_range(demand, &begin, &end);
-    object->pool = demand->pool;
-    object->size = (uint32_t)demand->size;
-    object->asked = (uint32_t)demand->len;
-    object->is_initialized = true;
-    object->address = begin;
-    if (demand->pool != NULL)
-        demand->pool->next_free += total;
-    else if (object->position == SOMA_POSITION_TSCM)
-        object->address = pipe->top -= total;
-    else
-        pipe->next_free[memory] += total;
-    if (pipe_used(pipe, memory) > pipe->peak[memory])
-        pipe->peak[memory] = pipe_used(pipe, memory);
-    link_object(demand);
-}
 
 /* The pool that gives: its id is `id`; not there or without memory: false, call->error set. */
 static bool find_giver(struct call *call, struct demand *demand, uint64_t id, const char *field)
@@ -249,9 +28,9 @@ static enum soma_status check_fresh(struct call *call, const struct onchip *obje
     if (!object->is_initialized)
         return SOMA_OK;
     return soma_fail(call->error, SOMA_ALREADY_INITIALIZED, field,
-                     "%s has its memory already, %" PRIu32 " bytes of %s at %" PRIu32
+                     "%s has its memory already, %" PRIu64 " bytes of %s at %" PRIu32
                      ": it can be initialised again after the pipe's Reset",
-                     onchip_title(object, title), bytes_of(object),
+                     onchip_title(object, title), onchip_bytes(object),
                      onchip_memory_name(object->memory), object->address);
 }
 
@@ -357,11 +136,12 @@ static enum soma_status init_buffer(struct call *call, struct demand *demand)
 {
     const char *field = NULL;
     enum soma_status status;
-    if (!read_buffers(call, demand, &field) || (status = check_len(call, demand)) != SOMA_OK ||
+    if (!read_buffers(call, demand, &field) ||
+        (status = demand_check_len(call, demand)) != SOMA_OK ||
         (status = check_fresh(call, demand->object, field)) != SOMA_OK ||
         (status = check_memory(call, demand, field)) != SOMA_OK ||
         (status = check_counts(call, demand, field)) != SOMA_OK ||
-        (status = check_room(call, demand)) != SOMA_OK ||
+        (status = demand_check_room(call, demand)) != SOMA_OK ||
         (status = answer_buffers(call, demand)) != SOMA_OK)
         return call->error->status;
     struct pipe *pipe = demand->pipe;
@@ -373,7 +153,7 @@ static enum soma_status init_buffer(struct call *call, struct demand *demand)
         pipe->tque_buffers[object->position] =
             (uint8_t)(pipe->tque_buffers[object->position] + demand->num);
     }
-    take_memory(demand);
+    demand_take(demand);
     object->num = (uint8_t)demand->num;
     pipe->buffers = (uint8_t)(pipe->buffers + demand->num);
     if (demand->pool != NULL) {
@@ -426,7 +206,7 @@ static enum soma_status check_own_region(struct call *call, const struct demand 
                              onchip_title(lacking, parent_title),
                              lacking->buf_id_size - lacking->taken);
     }
-    return check_room(call, demand);
+    return demand_check_room(call, demand);
 }
 
 /* The region of `share`, which must lie inside what the giver has. */
@@ -476,13 +256,13 @@ static void take_shared_region(struct demand *demand, const struct onchip *share
     object->is_shared = true;
     object->region = share->region;
     demand->pipe->shared_pools++;
-    link_object(demand);
+    demand_link(demand);
 }
 
 static void take_own_region(struct demand *demand)
 {
     struct onchip *object = demand->object, *parent = demand->pool;
-    take_memory(demand);
+    demand_take(demand);
     object->region = ++demand->pipe->last_region;
     if (parent == NULL || !ids_are_nested(demand->pipe))
         return;
@@ -507,7 +287,7 @@ static enum soma_status init_buf_pool(struct call *call, struct demand *demand)
         if (share == NULL)
             return call->error->status;
     }
-    if ((status = check_len(call, demand)) != SOMA_OK ||
+    if ((status = demand_check_len(call, demand)) != SOMA_OK ||
         (status = check_fresh(call, demand->object, "tbufpool")) != SOMA_OK ||
         (status = check_memory(call, demand, "tbufpool")) != SOMA_OK)
         return status;
@@ -539,113 +319,4 @@ enum soma_status pipe_pool_init_buf_pool(struct call *call)
     if (demand.pipe == NULL || !find_giver(call, &demand, call->command->parent, "parent"))
         return call->error->status;
     return init_buf_pool(call, &demand);
-}
-
-/* ---- Reset ---- */
-
-/* End what is in flight in a TQue. */
-static void drop_tensors(struct pipe *pipe, struct onchip *tque)
-{
-    for (unsigned i = 0; i < tque->num; i++) {
-        if (tque->slots[i].tensor != 0)
-            pipe->held[tque->position]--;
-        tque->slots[i] = (struct onchip_slot){0};
-    }
-}
-
-/* Back to what it was when it was created. Lists that it stands in are the caller's. */
-static void forget_memory(struct engine *engine, struct pipe *pipe, struct onchip *object)
-{
-    if (object->kind == ONCHIP_TQUE && object->is_initialized) {
-        drop_tensors(pipe, object);
-        engine_free(engine, object->slots);
-        pipe->tque_buffers[object->position] =
-            (uint8_t)(pipe->tque_buffers[object->position] - object->num);
-    }
-    pipe->buffers = (uint8_t)(pipe->buffers - object->num);
-    if (object->is_shared)
-        pipe->shared_pools--;
-    if (object->kind == ONCHIP_TBUFPOOL) {
-        object->first = NULL;
-        object->next_free = 0;
-    } else {
-        object->slots = NULL;
-    }
-    object->pool = object->next = NULL;
-    object->address = object->size = object->asked = object->last_order = 0;
-    object->is_initialized = object->is_shared = false;
-    object->num = object->last = object->buffers = object->promised = object->taken = 0;
-}
-
-struct onchip *onchip_walk(struct onchip *first, const struct onchip *root,
-                           const struct onchip *object)
-{
-    struct onchip *next = object == NULL ? first : object->next;
-    if (object != NULL && next == NULL)
-        return object->pool == root ? NULL : object->pool;
-    while (next != NULL && next->kind == ONCHIP_TBUFPOOL && next->first != NULL)
-        next = next->first;
-    return next;
-}
-
-/* checks=device: nothing stands in the pool any more, and it has no region. */
-static void empty_pool(struct engine *engine, struct pipe *pipe, struct onchip *pool)
-{
-    struct onchip *parent = pool->pool;
-    struct onchip **link = parent != NULL ? &parent->first : &pipe->first[pool->memory];
-    struct onchip *next;
-    for (struct onchip *object = onchip_walk(pool->first, pool, NULL); object != NULL;
-         object = next) {
-        next = onchip_walk(pool->first, pool, object);
-        forget_memory(engine, pipe, object);
-    }
-    while (*link != pool)
-        link = &(*link)->next;
-    *link = pool->next;
-    if (parent != NULL && !pool->is_shared && ids_are_nested(pipe)) {
-        parent->promised = (uint8_t)(parent->promised - pool->buf_id_size);
-        ids_give_back(pipe, parent, pool->has_own_ids ? pool->buf_id_size : pool->taken);
-    }
-    forget_memory(engine, pipe, pool);
-}
-
-enum soma_status pipe_pool_reset(struct call *call)
-{
-    struct pipe *pipe = pipe_find(call);
-    struct onchip *pool = pipe == NULL ? NULL
-                                       : onchip_find(call, pipe, ONCHIP_TBUFPOOL,
-                                                     call->command->tbufpool, "tbufpool");
-    if (pool == NULL)
-        return call->error->status;
-    if (pipe->follows_device) {
-        if (pool->is_initialized)
-            empty_pool(call->engine, pipe, pool);
-        return SOMA_OK;
-    }
-    enum soma_status status = onchip_check_initialized(call, pool, "tbufpool");
-    if (status != SOMA_OK)
-        return status;
-    for (struct onchip *object = onchip_walk(pool->first, pool, NULL); object != NULL;
-         object = onchip_walk(pool->first, pool, object)) {
-        if (object->kind == ONCHIP_TQUE)
-            drop_tensors(pipe, object);
-    }
-    return SOMA_OK;
-}
-
-enum soma_status pipe_reset(struct call *call)
-{
-    struct pipe *pipe = pipe_find(call);
-    if (pipe == NULL)
-        return call->error->status;
-    for (unsigned kind = 0; kind < ONCHIP_KINDS; kind++) {
-        const struct onchip_list *list = &pipe->objects[kind];
-        for (uint32_t i = 0; i < list->count; i++)
-            forget_memory(call->engine, pipe, list->items[i]);
-    }
-    memset(pipe->first, 0, sizeof(pipe->first));
-    memset(pipe->next_free, 0, sizeof(pipe->next_free));
-    pipe->top = pipe->soc->l1_bytes;
-    pipe->last_region = 0;
-    return SOMA_OK;
 }

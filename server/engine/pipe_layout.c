@@ -363,16 +363,11 @@ static enum soma_status fill_memories(struct call *call, const struct pipe *pipe
     return status;
 }
 
-static uint64_t bytes_of(const struct onchip *object)
-{
-    return (uint64_t)object->size * object->num;
-}
-
 /* Put the object where it belongs among the largest; among equals the older comes first. */
 static size_t keep_largest(const struct onchip **largest, size_t count, const struct onchip *object)
 {
     size_t at = count;
-    while (at > 0 && bytes_of(largest[at - 1]) < bytes_of(object))
+    while (at > 0 && onchip_bytes(largest[at - 1]) < onchip_bytes(object))
         at--;
     if (at == LARGEST_MAX)
         return count;
@@ -417,7 +412,7 @@ static enum soma_status fill_largest(struct call *call, const struct pipe *pipe)
             (void)snprintf(holders[i].owner, sizeof(holders[i].owner), "pipe");
         holders[i].memory = object->memory;
         holders[i].buffers = object->num;
-        holders[i].bytes = bytes_of(object);
+        holders[i].bytes = onchip_bytes(object);
     }
     call->result->u.layout.largest.items = holders;
     call->result->u.layout.largest.count = count;

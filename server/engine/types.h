@@ -160,7 +160,7 @@ struct allocation {
     struct point *free_point;   /* NULL: the time is by_time.major */
 };
 
-/* ---- on-chip memory (pipe.c, pipe_init.c, pipe_queue.c, pipe_layout.c, pipe_check.c) ---- */
+/* ---- on-chip memory (pipe*.c) ---- */
 
 enum onchip_kind { ONCHIP_TQUE, ONCHIP_TBUF, ONCHIP_TBUFPOOL, ONCHIP_KINDS };
 
