@@ -134,19 +134,22 @@ static bool waits_add(struct engine *engine, struct waits *waits, struct point *
     return true;
 }
 
-/* The edge of step (d): as an event recorded right after the block's free and waited for. */
+/* The edge of step (d): as an event recorded right after the block's free and waited for. A free
+ * behind a pending wait has learned what came with the record: its point knows. */
 static bool waits_add_edge(struct engine *engine, struct waits *waits, const struct block *block)
 {
+    struct vclock *known = block->point != NULL ? block->point->clock : block->clock;
     struct vclock *joined;
-    if (!vclock_join(engine, waits->clock, block->clock, block->list->stream->key,
-                     block->position + 1, waits->sub.stream->key, &joined))
+    if (!vclock_join(engine, waits->clock, known, block->list->stream->key, block->position + 1,
+                     waits->sub.stream->key, &joined))
         return false;
     vclock_unref(engine, waits->clock);
     waits->clock = joined;
     return waits_add(engine, waits, block->point, block->freed_ns);
 }
 
-/* Memory that was released before its free had completed and that lies in the range. */
+/* Memory that was released before its free had completed and that lies in the range. It comes
+ * before all edges. */
 static bool waits_add_lates(struct engine *engine, struct waits *waits, const struct pool *pool,
                             uint64_t address, uint64_t size)
 {
@@ -158,6 +161,7 @@ static bool waits_add_lates(struct engine *engine, struct waits *waits, const st
         if (!waits_add(engine, waits, late->point, late->time_ns))
             return false;
     }
+    waits->sub.late_count = waits->count;
     return true;
 }
 

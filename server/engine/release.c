@@ -64,6 +64,7 @@ static bool place_free(struct call *call, struct pool *pool, struct stream *stre
         freed->point = point_new(engine);
         if (freed->point == NULL)
             return false;
+        freed->point->clock = vclock_ref(stream->clock);
     }
     if (blocked || freed->freed_ns > call->now_ns)
         freed->late = late_take_spare(engine);
