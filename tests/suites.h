@@ -27,7 +27,8 @@ struct soma_suite {
     S(wire_answer)                                                                                 \
     S(engine_tree)                                                                                 \
     S(engine_stream)                                                                               \
-    S(engine_event)
+    S(engine_event)                                                                                \
+    S(engine_vclock)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
