@@ -109,7 +109,7 @@ static enum soma_status apply(struct engine *engine, struct soma_command *comman
     enum soma_status status = engine_apply(engine, command, result, error);
     if (status != SOMA_MUST_WAIT)
         return status;
-    if (command->timeout_ms == UINT64_MAX)
+    if (command->op == SOMA_OP_STREAM_DESTROY || command->timeout_ms == UINT64_MAX)
         return soma_fail(error, SOMA_INTERNAL, "", "the step would wait for ever");
     command->expired = true;
     return engine_apply(engine, command, result, error);

@@ -308,7 +308,8 @@ static void run_command(struct program *program)
     struct soma_command command;
     wire_arena_init(&arena);
     take_command(program, &arena, &command);
-    if (apply(program, &command) == SOMA_MUST_WAIT && command.timeout_ms != UINT64_MAX) {
+    bool may_expire = command.op != SOMA_OP_STREAM_DESTROY && command.timeout_ms != UINT64_MAX;
+    if (apply(program, &command) == SOMA_MUST_WAIT && may_expire) {
         command.expired = true;
         require(apply(program, &command) != SOMA_MUST_WAIT, "it waits past its timeout");
     }
