@@ -164,6 +164,7 @@ struct soma_kernel_args {
 struct soma_command {
     enum soma_op op;
     bool expired;     /* set by the caller of a command that had to wait: its timeout is over */
+    uint64_t kernel_cost_ns; /* set by who predicts a launch: the kernel's own figure, as answered */
     uint64_t present; /* bit SOMA_HAS(member) for each field that was given */
 #define SOMA_ROW(TYPE, member, json, help) SOMA_TYPE_##TYPE member;
     SOMA_FIELDS(SOMA_ROW)

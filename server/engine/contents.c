@@ -108,12 +108,11 @@ enum soma_status memory_read(struct call *call)
     struct range range = {call->command->ptr, call->command->size, "ptr"};
     struct submission sub = {
         .cost_ns = cost_of(costs->host_copy_ns, range.size, costs->host_copy_bytes_per_us)};
-    if (!engine->has_bytes)
-        return soma_fail(call->error, SOMA_NOT_SUPPORTED, "ptr",
-                         "this session keeps no contents: there is nothing to read");
     enum soma_status status = prepare(call, &range, 1, &sub);
     if (status != SOMA_OK)
         return status;
+    if (!engine->has_bytes)
+        return finish(call, &sub, SOMA_OK);
     struct soma_buffer *data = &call->result->u.memory_bytes.data;
     data->ptr = engine->mem.alloc(engine->mem.ctx, (size_t)range.size); /* read fills it: not zeroed */
     if (data->ptr == NULL)

@@ -225,6 +225,49 @@ static uint64_t clock_of_next(const struct engine *engine)
     return engine->wall_clock && engine->wall_ns > now_ns ? engine->wall_ns : now_ns;
 }
 
+/* ---- the digest ---- */
+
+/* The number that tells this answer from the other ones that its command might have had. */
+static uint64_t essence(const struct soma_result *result)
+{
+    switch ((int)result->message) {
+    case SOMA_MESSAGE_POOL_BLOCK:
+        return result->u.pool_block.ptr + (uint64_t)result->u.pool_block.reuse;
+    case SOMA_MESSAGE_POOL_FREED: return result->u.pool_freed.size;
+    case SOMA_MESSAGE_POOL_TRIMMED: return result->u.pool_trimmed.reserved_mem_current;
+    case SOMA_MESSAGE_POOL_CREATED: return result->u.pool_created.base_address;
+    case SOMA_MESSAGE_POOL_DESTROYED: return result->u.pool_destroyed.leaked_bytes;
+    case SOMA_MESSAGE_MEMORY_BLOCK: return result->u.memory_block.ptr;
+    case SOMA_MESSAGE_SYNCHRONIZED: return result->u.synchronized.released_bytes;
+    case SOMA_MESSAGE_STREAM_CREATED: return result->u.stream_created.stream;
+    case SOMA_MESSAGE_EVENT_CREATED: return result->u.event_created.event;
+    case SOMA_MESSAGE_LAUNCHED: return result->u.launched.end_ns;
+    case SOMA_MESSAGE_BUFFERS: return result->u.buffers.len;
+    case SOMA_MESSAGE_BUF_POOL: return result->u.buf_pool.start_address;
+    case SOMA_MESSAGE_TENSOR: return result->u.tensor.address;
+    default: return 0;
+    }
+}
+
+static uint64_t mix(uint64_t digest, uint64_t value)
+{
+    digest = (digest ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return digest ^ digest >> 32;
+}
+
+static void fold_digest(struct engine *engine, const struct soma_command *command,
+                        const struct soma_result *result, enum soma_status status)
+{
+    uint64_t digest = mix(engine->digest, (uint64_t)command->op << 16 | (uint64_t)status);
+    digest = mix(digest, engine->now_ns);
+    engine->digest = mix(digest, status == SOMA_OK ? essence(result) : 0);
+}
+
+uint64_t engine_digest(const struct engine *engine)
+{
+    return engine->digest;
+}
+
 enum soma_status engine_apply(struct engine *engine, const struct soma_command *command,
                               struct soma_result *result, struct soma_error *error)
 {
@@ -245,8 +288,10 @@ enum soma_status engine_apply(struct engine *engine, const struct soma_command *
         timeline_resolve(engine, call.now_ns);
     memory_settle(engine, call.now_ns);
     enum soma_status status = handlers[command->op](&call);
-    if (status == SOMA_OK || call.keeps_clock)
+    if (status == SOMA_OK || call.keeps_clock) {
         engine->now_ns = call.now_ns;
+        fold_digest(engine, command, result, status);
+    }
     if (status != SOMA_OK) {
         engine->command_number--;
         engine_result_clear(engine, result);
@@ -295,8 +340,7 @@ void engine_counts(const struct engine *engine, struct soma_counts *counts)
     for (node = tree_first(&engine->pools); node != NULL; node = tree_next(node))
         counts->pool_allocations += TREE_ENTRY(node, struct pool, by_id)->live_allocations;
     for (node = tree_first(&engine->allocations); node != NULL; node = tree_next(node))
-        counts->device_allocations +=
-            !TREE_ENTRY(node, struct allocation, by_address)->is_freeing;
+        counts->device_allocations += !TREE_ENTRY(node, struct allocation, by_address)->is_freeing;
 }
 
 uint64_t engine_mapped_bytes(const struct engine *engine)
@@ -354,9 +398,9 @@ enum soma_status engine_leaks(struct engine *engine, size_t max, struct soma_lea
         }
         const struct allocation *a = TREE_ENTRY(next, struct allocation, by_address);
         if (!a->is_freeing)
-            leaks[filled++] = (struct soma_leak){SOMA_MEMORY_KIND_DEVICE, a->device->number,
-                                                 SOMA_NONE, a->address, a->size, a->requested_size,
-                                                 SOMA_NONE, a->allocated_by};
+            leaks[filled++] = (struct soma_leak){
+                SOMA_MEMORY_KIND_DEVICE, a->device->number, SOMA_NONE,      a->address, a->size,
+                a->requested_size,       SOMA_NONE,         a->allocated_by};
         next = tree_next(next);
     }
     *items = leaks;

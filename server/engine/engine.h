@@ -23,8 +23,9 @@ struct engine_mem {
 
 /* The bytes behind device addresses. The engine checks every range before it calls; a range never
  * leaves one pool block or one allocation. A failing call changes nothing.
- * A NULL table means that nobody keeps contents: writing, copying and setting only take their
- * time, reading and launching answer SOMA_NOT_SUPPORTED. */
+ * A NULL table means that nobody keeps contents, as in a copy that only predicts: writing, copying
+ * and setting take their time, reading takes its time and answers no bytes, a kernel takes
+ * command->kernel_cost_ns. */
 struct engine_bytes {
     void *ctx;
     /* A new range (a pool or an aclrtMalloc allocation): reads as zero until written. */
@@ -99,6 +100,11 @@ uint64_t engine_wait_ns(const struct engine *engine);
 void engine_set_wall(struct engine *engine, uint64_t now_ns);
 
 uint64_t engine_now_ns(const struct engine *engine);
+
+/* A number that stands for the session's history: two engines of the same configuration that have
+ * run the same commands with the same outcomes have the same digest; any other two differ, but for
+ * one chance in 2^64. Refused commands leave it as it is. */
+uint64_t engine_digest(const struct engine *engine);
 
 /* What the session holds now. */
 void engine_counts(const struct engine *engine, struct soma_counts *counts);

@@ -263,14 +263,13 @@ enum soma_status stream_launch_kernel(struct call *call)
     struct submission sub = {.stream = named_stream(call)};
     if (sub.stream == NULL)
         return call->error->status;
-    if (!engine->has_bytes)
-        return soma_fail(call->error, SOMA_NOT_SUPPORTED, "kernel",
-                         "this session keeps no contents: kernels have nothing to run on");
     if (!submission_prepare(call, &sub, NULL, 0))
         return engine_no_memory(call);
-    uint64_t cost_ns = 0;
-    enum soma_status status =
-        engine->bytes.kernel(engine->bytes.ctx, engine, call->command, &cost_ns, call->error);
+    uint64_t cost_ns = call->command->kernel_cost_ns;
+    enum soma_status status = SOMA_OK;
+    if (engine->has_bytes)
+        status = engine->bytes.kernel(engine->bytes.ctx, engine, call->command, &cost_ns,
+                                      call->error);
     if (status != SOMA_OK) {
         submission_drop(engine, &sub);
         return status;

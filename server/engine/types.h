@@ -274,6 +274,7 @@ struct engine {
     uint64_t wall_ns;          /* as last told */
     uint64_t now_ns;           /* the host clock */
     uint64_t wait_ns;          /* engine_wait_ns */
+    uint64_t digest;           /* engine_digest */
     bool resolve_again;        /* memory ran out while tasks got their times */
     uint64_t command_number;   /* of the command that runs, from 1 */
     uint64_t last_id[8];       /* by enum id_kind */
