@@ -440,6 +440,35 @@ static void dump_sums(const struct fixture *fixture, struct fixture_text *out)
         fixture_text_add(out, "total %zu: %" PRIu64 "\n", i, values[i]);
 }
 
+/* Every pipe: its layout, then what its queues and buffers would do next. */
+static void dump_pipes(struct fixture *fixture, struct fixture_text *out)
+{
+    static const char *const creates[] = {"pipe.createTQue", "pipe.createTBuf",
+                                          "pipe.createTBufPool"};
+    static const char *const uses[] = {"pipe.allocTensor pipe=%" PRIu64 " tque=%" PRIu64,
+                                       "pipe.deQue pipe=%" PRIu64 " tque=%" PRIu64,
+                                       "pipe.tbufGet pipe=%" PRIu64 " tbuf=%" PRIu64 " dtype=int8"};
+    char line[128];
+    uint64_t last_id = 0;
+    dump_command(fixture, "pipe.list", out);
+    dump_command(fixture, "pipe.create", out);
+    uint64_t last_pipe = fixture_number(fixture, "pipe");
+    for (uint64_t pipe = 1; pipe <= last_pipe; pipe++) {
+        for (size_t i = 0; i < sizeof(creates) / sizeof(creates[0]); i++) {
+            (void)snprintf(line, sizeof(line), "%s pipe=%" PRIu64 " position=VECIN", creates[i], pipe);
+            dump_command(fixture, line, out);
+            if (i == 0 && fixture->status == SOMA_OK)
+                last_id = fixture_number(fixture, "tque");
+        }
+        for (uint64_t id = 1; id <= last_id * 3; id++) {
+            (void)snprintf(line, sizeof(line), uses[id % 3], pipe, id / 3);
+            dump_command(fixture, line, out);
+        }
+        (void)snprintf(line, sizeof(line), "pipe.layout pipe=%" PRIu64, pipe);
+        dump_command(fixture, line, out);
+    }
+}
+
 void fixture_dump(struct fixture *fixture, struct fixture_text *out)
 {
     char line[128];
@@ -468,6 +497,7 @@ void fixture_dump(struct fixture *fixture, struct fixture_text *out)
     dump_each(fixture, "stream.get", "stream", last_stream, out);
     dump_command(fixture, "memory.malloc size=1", out);
     dump_command(fixture, "memory.malloc size=1g", out);
+    dump_pipes(fixture, out);
     dump_sums(fixture, out);
 }
 

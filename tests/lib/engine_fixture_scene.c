@@ -147,8 +147,9 @@ static bool set_field(const struct fixture *fixture, struct fixture_input *input
         return false;
     command->present |= UINT64_C(1) << row->field;
     if (row->kind == SOMA_KIND_TEXT || row->kind == SOMA_KIND_BASE64)
-        return set_text(input, row->kind == SOMA_KIND_TEXT ? &command->kernel : &command->data,
-                        value, value_len);
+        return set_text(
+            input, (struct soma_text *)(void *)((char *)command + soma_field_offset(row->field)),
+            value, value_len);
     if (row->kind == SOMA_KIND_ARGS)
         return set_args(fixture, input, value, value_len);
     enum soma_enum_group words = soma_field_kind_info(row->kind)->words;
