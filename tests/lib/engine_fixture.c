@@ -206,14 +206,6 @@ static void describe_array(const struct soma_member *member, const void *place, 
     }
 }
 
-static void describe_names(const struct soma_names *names, const char *path,
-                           struct fixture_text *out)
-{
-    fixture_text_add(out, "%s.count=%zu\n", path, names->count);
-    for (size_t i = 0; i < names->count; i++)
-        fixture_text_add(out, "%s[%zu]=%s\n", path, i, names->items[i]);
-}
-
 /* Printable bytes as themselves, zeroes as '.', the rest as '?'. */
 static void describe_data(const struct soma_buffer *data, struct fixture_text *out)
 {
@@ -223,14 +215,7 @@ static void describe_data(const struct soma_buffer *data, struct fixture_text *o
     }
 }
 
-/* Texts in one line, "|" between. */
-static void describe_names(const struct soma_names *names, struct fixture_text *out)
-{
-    for (size_t i = 0; i < names->count; i++)
-        fixture_text_add(out, "%s%s", i == 0 ? "" : "|", names->items[i]);
-}
-
-/* Members that are one value, or a list of texts. */
+/* Members that are one value. */
 static void describe_value(const struct soma_member *member, const void *place,
                            struct fixture_text *out)
 {
@@ -255,7 +240,6 @@ static void describe_value(const struct soma_member *member, const void *place,
     case SOMA_MEMBER_KIND_TEXT: fixture_text_add(out, "%s", *(const char *const *)place); break;
     case SOMA_MEMBER_KIND_DATA: describe_data(place, out); break;
     case SOMA_MEMBER_KIND_NAME: fixture_text_add(out, "%s", (const char *)place); break;
-    case SOMA_MEMBER_KIND_NAMES: describe_names(place, out); break;
     case SOMA_MEMBER_KIND_OBJECT:
     case SOMA_MEMBER_KIND_ARRAY:
     default: EXPECT(false, "%s: the fixture does not know this kind of member", member->json);
@@ -273,8 +257,6 @@ static void describe_message(enum soma_message message, const char *base, const 
         (void)snprintf(path, sizeof(path), "%s%s", prefix, member->json);
         if (member->kind == SOMA_MEMBER_KIND_ARRAY) {
             describe_array(member, place, path, out);
-        } else if (member->kind == SOMA_MEMBER_KIND_NAMES) {
-            describe_names((const void *)place, path, out);
         } else if (member->kind == SOMA_MEMBER_KIND_OBJECT) {
             (void)snprintf(path, sizeof(path), "%s%s.", prefix, member->json);
             describe_message((enum soma_message)member->sub, place, path, out);
@@ -472,7 +454,8 @@ static void dump_pipes(struct fixture *fixture, struct fixture_text *out)
     uint64_t last_pipe = fixture_number(fixture, "pipe");
     for (uint64_t pipe = 1; pipe <= last_pipe; pipe++) {
         for (size_t i = 0; i < sizeof(creates) / sizeof(creates[0]); i++) {
-            (void)snprintf(line, sizeof(line), "%s pipe=%" PRIu64 " position=VECIN", creates[i], pipe);
+            (void)snprintf(line, sizeof(line), "%s pipe=%" PRIu64 " position=VECIN", creates[i],
+                           pipe);
             dump_command(fixture, line, out);
             if (i == 0 && fixture->status == SOMA_OK)
                 last_id = fixture_number(fixture, "tque");
