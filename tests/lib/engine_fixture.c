@@ -240,6 +240,7 @@ static void describe_value(const struct soma_member *member, const void *place,
     case SOMA_MEMBER_KIND_TEXT: fixture_text_add(out, "%s", *(const char *const *)place); break;
     case SOMA_MEMBER_KIND_DATA: describe_data(place, out); break;
     case SOMA_MEMBER_KIND_NAME: fixture_text_add(out, "%s", (const char *)place); break;
+    case SOMA_MEMBER_KIND_NAMES:
     case SOMA_MEMBER_KIND_OBJECT:
     case SOMA_MEMBER_KIND_ARRAY:
     default: EXPECT(false, "%s: the fixture does not know this kind of member", member->json);
