@@ -206,6 +206,14 @@ static void describe_array(const struct soma_member *member, const void *place, 
     }
 }
 
+static void describe_names(const struct soma_names *names, const char *path,
+                           struct fixture_text *out)
+{
+    fixture_text_add(out, "%s.count=%zu\n", path, names->count);
+    for (size_t i = 0; i < names->count; i++)
+        fixture_text_add(out, "%s[%zu]=%s\n", path, i, names->items[i]);
+}
+
 /* Printable bytes as themselves, zeroes as '.', the rest as '?'. */
 static void describe_data(const struct soma_buffer *data, struct fixture_text *out)
 {
@@ -258,6 +266,8 @@ static void describe_message(enum soma_message message, const char *base, const 
         (void)snprintf(path, sizeof(path), "%s%s", prefix, member->json);
         if (member->kind == SOMA_MEMBER_KIND_ARRAY) {
             describe_array(member, place, path, out);
+        } else if (member->kind == SOMA_MEMBER_KIND_NAMES) {
+            describe_names((const void *)place, path, out);
         } else if (member->kind == SOMA_MEMBER_KIND_OBJECT) {
             (void)snprintf(path, sizeof(path), "%s%s.", prefix, member->json);
             describe_message((enum soma_message)member->sub, place, path, out);
