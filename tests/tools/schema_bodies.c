@@ -259,15 +259,16 @@ static void message_or_ref(struct schema *schema, enum soma_message message)
         schema_message(schema, message);
 }
 
-static void u64_type(struct json *json, bool or_null)
+static void u64_type(struct schema *schema, bool or_null)
 {
-    if (or_null) {
+    struct json *json = &schema->json;
+    if (or_null)
         json_list(json, "type", "integer", "null", NULL);
-    } else {
+    else
         json_text(json, "type", "integer");
-    }
     json_u64(json, "minimum", 0);
-    json_text(json, "format", "int64");
+    if (schema->has_formats)
+        json_text(json, "format", "int64");
 }
 
 static void enum_type(struct json *json, enum soma_enum_group group)
@@ -296,8 +297,8 @@ static void member_type(struct schema *schema, const struct soma_member *member)
     struct json *json = &schema->json;
     switch (member->kind) {
     case SOMA_MEMBER_KIND_U64:
-    case SOMA_MEMBER_KIND_OPT_U64: u64_type(json, false); return;
-    case SOMA_MEMBER_KIND_NULL_U64: u64_type(json, true); return;
+    case SOMA_MEMBER_KIND_OPT_U64: u64_type(schema, false); return;
+    case SOMA_MEMBER_KIND_NULL_U64: u64_type(schema, true); return;
     case SOMA_MEMBER_KIND_BOOL: json_text(json, "type", "boolean"); return;
     case SOMA_MEMBER_KIND_F64: json_text(json, "type", "number"); return;
     case SOMA_MEMBER_KIND_ADDRESS:

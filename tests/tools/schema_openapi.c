@@ -621,7 +621,7 @@ static void tags(struct json *json)
 
 void render_openapi(struct soma_writer *out)
 {
-    struct schema schema = {{.out = out}, COMPONENTS};
+    struct schema schema = {{.out = out}, COMPONENTS, true};
     struct json *json = &schema.json;
     json_open(json, NULL, '{');
     json_text(json, "openapi", "3.1.0");

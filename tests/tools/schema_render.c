@@ -91,7 +91,7 @@ struct message_file {
 static void begin_message(struct message_file *file, const char *name, const char *refs)
 {
     char id[SCHEMA_NAME_BYTES];
-    file->schema = (struct schema){{.out = file->text}, refs};
+    file->schema = (struct schema){{.out = file->text}, refs, false};
     struct json *json = &file->schema.json;
     (void)snprintf(id, sizeof(id), "urn:soma:%s", name);
     json_open(json, NULL, '{');

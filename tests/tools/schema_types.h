@@ -12,6 +12,7 @@
 struct schema {
     struct json json;
     const char *refs; /* where named types stand, such as "#/$defs/"; NULL: written in place */
+    bool has_formats; /* with OpenAPI's formats, which JSON Schema does not know */
 };
 
 enum { SCHEMA_NAME_BYTES = 96 };
