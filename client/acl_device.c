@@ -3,7 +3,7 @@
 #include "context.h"
 #include "error.h"
 #include "handle.h"
-#include "kernels.h"
+#include "catalog.h"
 #include "stream.h"
 
 #include "acl/acl.h"

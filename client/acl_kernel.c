@@ -4,7 +4,7 @@
 #include "context.h"
 #include "error.h"
 #include "handle.h"
-#include "kernels.h"
+#include "catalog.h"
 #include "launches.h"
 #include "ranges.h"
 #include "stream.h"

@@ -5,7 +5,7 @@
 #include "context.h"
 #include "error.h"
 #include "handle.h"
-#include "kernels.h"
+#include "catalog.h"
 #include "launches.h"
 #include "ranges.h"
 #include "stream.h"
@@ -187,7 +187,7 @@ static void forget_objects(void)
     client_ranges_remove_devices();
     client_context_forget_all();
     client_stream_forget_all_faults();
-    client_kernels_forget();
+    client_catalog_forget();
 }
 
 static void fork_prepare(void)

@@ -1,6 +1,6 @@
 /* What the service can run, and what it emulates: asked once a session. Thread-safe. */
-#ifndef SOMA_CLIENT_KERNELS_H
-#define SOMA_CLIENT_KERNELS_H
+#ifndef SOMA_CLIENT_CATALOG_H
+#define SOMA_CLIENT_CATALOG_H
 
 #include "acl/acl_base.h"
 #include "limits.h"
@@ -23,6 +23,6 @@ aclError client_kernel_find(const char *name, struct client_kernel *kernel) SOMA
 const char *client_soc_name(void);
 
 /* The session has ended: ask again. */
-void client_kernels_forget(void);
+void client_catalog_forget(void);
 
 #endif

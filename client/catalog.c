@@ -1,5 +1,5 @@
 /* The service's kernels and SoC, remembered for the session. */
-#include "kernels.h"
+#include "catalog.h"
 
 #include "call.h"
 #include "error.h"
@@ -124,7 +124,7 @@ aclError client_kernel_find(const char *name, struct client_kernel *kernel)
     return look_up(name, kernel) ? ACL_SUCCESS : fail_unknown(name);
 }
 
-void client_kernels_forget(void)
+void client_catalog_forget(void)
 {
     replace((struct list){NULL, 0});
 }

@@ -1,0 +1,272 @@
+/* Kernel libraries, arguments and launches. */
+#include "client_fixture.h"
+#include "suites.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { COUNT = 64 };
+
+struct scene {
+    aclrtBinHandle library;
+    aclrtFuncHandle add;
+    aclrtStream stream;
+    void *x, *y, *z;
+};
+
+static void begin(struct scene *scene)
+{
+    float values[COUNT];
+    fixture_begin();
+    memset(scene, 0, sizeof(*scene));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtBinaryLoadFromFile("./out/add_custom/add_custom.o", NULL, &scene->library));
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryGetFunction(scene->library, "add_custom", &scene->add));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&scene->stream));
+    void **places[] = {&scene->x, &scene->y, &scene->z};
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < COUNT; k++)
+            values[k] = (float)(k * (i + 1));
+        (void)GIVES(ACL_SUCCESS, aclrtMalloc(places[i], sizeof(values), ACL_MEM_MALLOC_HUGE_FIRST));
+        (void)GIVES(ACL_SUCCESS, aclrtMemcpy(*places[i], sizeof(values), values, sizeof(values),
+                                             ACL_MEMCPY_HOST_TO_DEVICE));
+    }
+}
+
+/* z = x + y = 3k; then z is cleared. */
+static void check_sum(const struct scene *scene)
+{
+    float sums[COUNT] = {0};
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtMemcpy(sums, sizeof(sums), scene->z, sizeof(sums), ACL_MEMCPY_DEVICE_TO_HOST));
+    for (int k = 0; k < COUNT; k++)
+        (void)EXPECT(sums[k] > (float)(3 * k) - 0.5f && sums[k] < (float)(3 * k) + 0.5f,
+                     "z[%d] is %f", k, (double)sums[k]);
+    (void)GIVES(ACL_SUCCESS, aclrtMemset(scene->z, sizeof(sums), 0, sizeof(sums)));
+}
+
+struct block {
+    void *x, *y, *z;
+    uint32_t count, type;
+};
+
+static void test_launches(void)
+{
+    struct scene scene;
+    void *on_device = NULL;
+    begin(&scene);
+    struct block block = {scene.x, scene.y, scene.z, COUNT, ACL_FLOAT};
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelV2(scene.add, 8, &block, sizeof(block), NULL, scene.stream));
+    check_sum(&scene);
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 1, &block, sizeof(block), scene.stream));
+    check_sum(&scene);
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&on_device, sizeof(block), ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpyAsync(on_device, sizeof(block), &block, sizeof(block),
+                                              ACL_MEMCPY_HOST_TO_DEVICE, scene.stream));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelV2(scene.add, 3, on_device, sizeof(block), NULL, scene.stream));
+    check_sum(&scene);
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernelWithHostArgs(scene.add, 2, scene.stream, NULL, &block,
+                                                           sizeof(block), NULL, 0));
+    check_sum(&scene);
+    (void)GIVES(ACL_ERROR_RT_PARAM_INVALID,
+                aclrtLaunchKernelV2(scene.add, 0, &block, sizeof(block), NULL, scene.stream));
+    (void)GIVES(ACL_ERROR_RT_PARAM_INVALID,
+                aclrtLaunchKernelV2(scene.add, 1, &block, 0, NULL, scene.stream));
+    (void)GIVES(ACL_ERROR_INVALID_PARAM,
+                aclrtLaunchKernelV2(scene.add, 1, NULL, 8, NULL, scene.stream));
+    (void)GIVES(ACL_ERROR_RT_PARAM_INVALID,
+                aclrtLaunchKernelV2(scene.add, 1, &block, 31, NULL, scene.stream));
+    (void)SAYS("add_custom");
+    aclrtLaunchKernelAttr attr = {(aclrtLaunchKernelAttrId)99, {0}};
+    aclrtLaunchKernelCfg cfg = {&attr, 1};
+    (void)GIVES(ACL_ERROR_INVALID_PARAM,
+                aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), &cfg, scene.stream));
+    attr.id = ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE;
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), &cfg, scene.stream));
+    check_sum(&scene);
+    fixture_end();
+}
+
+static void test_libraries_and_functions(void)
+{
+    struct scene scene;
+    aclrtFuncHandle function = NULL;
+    aclrtBinHandle library = NULL;
+    char name[32];
+    begin(&scene);
+    (void)GIVES(ACL_ERROR_KERNEL_NOT_FOUND,
+                aclrtBinaryGetFunction(scene.library, "no_such", &function));
+    (void)SAYS("add_custom"); /* lists what there is */
+    (void)GIVES(ACL_ERROR_RT_PARAM_INVALID, aclrtBinaryLoadFromFile("dir/", NULL, &library));
+    (void)GIVES(ACL_SUCCESS, aclrtGetFunctionName(scene.add, sizeof(name), name));
+    (void)EXPECT(same_words(name, "add_custom"), "%s", name);
+    (void)GIVES(ACL_ERROR_INVALID_PARAM, aclrtGetFunctionName(scene.add, 10, name));
+    aclrtBinary binary = aclrtCreateBinary(&scene, sizeof(scene));
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryLoad(binary, &library));
+    (void)GIVES(ACL_SUCCESS, aclrtDestroyBinary(binary));
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryGetFunction(library, "add_custom", &function));
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryUnLoad(library));
+    (void)GIVES(ACL_ERROR_RT_INVALID_HANDLE, aclrtGetFunctionName(function, sizeof(name), name));
+    (void)GIVES(ACL_ERROR_RT_INVALID_HANDLE, aclrtBinaryUnLoad(library));
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryLoadFromData(&scene, 1, NULL, &library));
+    (void)EXPECT(aclrtCreateBinary(NULL, 1) == NULL && aclrtCreateBinary(&scene, 0) == NULL,
+                 "made");
+    fixture_end();
+}
+
+/* Told at the next synchronisation, once, with the call that queued it; the stream goes on. */
+static void test_a_kernel_that_faults(void)
+{
+    struct scene scene;
+    aclrtStreamStatus status;
+    begin(&scene);
+    struct block block = {scene.x, scene.y, (void *)(uintptr_t)0x4242, COUNT, ACL_FLOAT};
+    enum { FAULT = ACL_ERROR_RT_AICORE_EXCEPTION };
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
+    (void)GIVES(FAULT, aclrtSynchronizeStream(scene.stream));
+    (void)SAYS("aclrtLaunchKernelV2");
+    (void)SAYS("0x4242");
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene.stream));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
+    (void)GIVES(FAULT, aclrtSynchronizeDevice());
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
+    (void)GIVES(FAULT, aclrtStreamQuery(scene.stream, &status));
+    block.z = scene.z;
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
+    check_sum(&scene);
+    fixture_end();
+}
+
+static void test_arguments_piece_by_piece(void)
+{
+    struct scene scene;
+    aclrtArgsHandle args = NULL;
+    aclrtParamHandle handles[5], pointer;
+    uint32_t count = COUNT, type = ACL_FLOAT;
+    size_t size = 0;
+    uint64_t user_handle[16], user_memory[16];
+    begin(&scene);
+    for (int round = 0; round < 2; round++) {
+        if (round == 0) {
+            (void)GIVES(ACL_SUCCESS, aclrtKernelArgsInit(scene.add, &args));
+        } else {
+            args = user_handle;
+            (void)GIVES(ACL_SUCCESS, aclrtKernelArgsGetHandleMemSize(scene.add, &size));
+            (void)EXPECT(size <= sizeof(user_handle), "%zu", size);
+            (void)GIVES(ACL_SUCCESS, aclrtKernelArgsGetMemSize(scene.add, 33, &size));
+            (void)EXPECT(size >= 33 && size <= sizeof(user_memory), "%zu", size);
+            (void)GIVES(ACL_ERROR_INVALID_PARAM,
+                        aclrtKernelArgsInitByUserMem(scene.add, (char *)user_handle + 1,
+                                                     user_memory, sizeof(user_memory)));
+            (void)GIVES(ACL_SUCCESS, aclrtKernelArgsInitByUserMem(scene.add, args, user_memory,
+                                                                  sizeof(user_memory)));
+        }
+        (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.y, 8, &handles[0]));
+        (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.y, 8, &handles[1]));
+        (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.z, 8, &handles[2]));
+        (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &count, 4, &handles[3]));
+        (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &type, 4, &handles[4]));
+        (void)GIVES(ACL_ERROR_RT_PARAM_INVALID,
+                    aclrtLaunchKernelWithConfig(scene.add, 1, scene.stream, NULL, args, NULL));
+        (void)GIVES(ACL_ERROR_INVALID_PARAM,
+                    aclrtKernelArgsParaUpdate(args, handles[0], &count, 4));
+        (void)GIVES(ACL_SUCCESS, aclrtKernelArgsParaUpdate(args, handles[0], &scene.x, 8));
+        (void)GIVES(ACL_SUCCESS, aclrtKernelArgsFinalize(args));
+        (void)GIVES(ACL_ERROR_RT_PARAM_INVALID, aclrtKernelArgsAppend(args, &type, 4, &handles[4]));
+        (void)GIVES(ACL_ERROR_INVALID_PARAM,
+                    aclrtLaunchKernelWithConfig(scene.add, 0, scene.stream, NULL, args, NULL));
+        (void)GIVES(ACL_SUCCESS,
+                    aclrtLaunchKernelWithConfig(scene.add, 8, scene.stream, NULL, args, NULL));
+        check_sum(&scene);
+    }
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsInit(scene.add, &args));
+    (void)GIVES(ACL_ERROR_RT_INVALID_HANDLE,
+                aclrtKernelArgsGetPlaceHolderBuffer(args, handles[4], 8, &scene.x));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppendPlaceHolder(args, &pointer));
+    (void)GIVES(ACL_ERROR_INVALID_PARAM,
+                aclrtKernelArgsGetPlaceHolderBuffer(args, pointer, 0, &scene.x));
+    fixture_end();
+}
+
+/* x comes with the launch: as a placeholder, and behind the arguments of one block. */
+static void test_placeholders(void)
+{
+    struct scene scene;
+    aclrtArgsHandle args = NULL;
+    aclrtParamHandle pointer, other;
+    void *buffer = NULL;
+    uint32_t count = COUNT, type = ACL_FLOAT;
+    size_t free_before = 0, free_after = 0, total = 0;
+    begin(&scene);
+    (void)GIVES(ACL_SUCCESS, aclrtGetMemInfo(ACL_HBM_MEM, &free_before, &total));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsInit(scene.add, &args));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppendPlaceHolder(args, &pointer));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.y, 8, &other));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.z, 8, &other));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &count, 4, &other));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &type, 4, &other));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtKernelArgsGetPlaceHolderBuffer(args, pointer, COUNT * sizeof(float), &buffer));
+    for (int k = 0; k < COUNT; k++)
+        ((float *)buffer)[k] = (float)k;
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsFinalize(args));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelWithConfig(scene.add, 1, scene.stream, NULL, args, NULL));
+    check_sum(&scene);
+    struct {
+        struct block block;
+        float x[COUNT];
+    } all = {{NULL, scene.y, scene.z, COUNT, ACL_FLOAT}, {0}};
+    for (int k = 0; k < COUNT; k++)
+        all.x[k] = (float)k;
+    aclrtPlaceHolderInfo holder = {0, sizeof(struct block)};
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernelWithHostArgs(scene.add, 1, scene.stream, NULL, &all,
+                                                           sizeof(all), &holder, 1));
+    check_sum(&scene);
+    holder.dataOffset = sizeof(all);
+    (void)GIVES(ACL_ERROR_INVALID_PARAM,
+                aclrtLaunchKernelWithHostArgs(scene.add, 1, scene.stream, NULL, &all, sizeof(all),
+                                              &holder, 1));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeDevice());
+    (void)GIVES(ACL_SUCCESS, aclrtGetMemInfo(ACL_HBM_MEM, &free_after, &total));
+    (void)EXPECT(free_before == free_after, "%zu bytes stayed", free_before - free_after);
+    fixture_end();
+}
+
+static void test_array_of_arguments(void)
+{
+    struct scene scene;
+    aclFloat16 halves[COUNT];
+    begin(&scene);
+    for (int k = 0; k < COUNT; k++)
+        halves[k] = aclFloatToFloat16((float)k);
+    for (int i = 0; i < 2; i++)
+        (void)GIVES(ACL_SUCCESS, aclrtMemcpy(i == 0 ? scene.x : scene.y, sizeof(halves), halves,
+                                             sizeof(halves), ACL_MEMCPY_HOST_TO_DEVICE));
+    void *args[] = {&scene.x, &scene.y, &scene.z};
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelWithArgsArray(scene.add, 4, scene.stream, NULL, args));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(halves, sizeof(halves), scene.z, sizeof(halves),
+                                         ACL_MEMCPY_DEVICE_TO_HOST));
+    (void)EXPECT(halves[5] == aclFloatToFloat16(10.0f), "0x%x", halves[5]);
+    fixture_end();
+}
+
+static const struct client_test tests[] = {
+    {"launches with an argument block", test_launches},
+    {"libraries and functions", test_libraries_and_functions},
+    {"a kernel that faults", test_a_kernel_that_faults},
+    {"arguments piece by piece", test_arguments_piece_by_piece},
+    {"placeholders", test_placeholders},
+    {"an array of arguments", test_array_of_arguments},
+    {NULL, NULL},
+};
+const struct client_suite suite_kernel = {"kernel", tests};
