@@ -10,7 +10,7 @@
 
 #define COMMANDS_MAX 400u
 #define ADDRESSES_KEPT 16u
-#define ALLOC_BYTES_MAX (16u << 20) /* larger allocations of the engine fail */
+#define ALLOC_BYTES_MAX (1u << 20) /* larger allocations of the engine fail */
 #define WRITTEN_BYTES_MAX (8u << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
