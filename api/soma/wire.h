@@ -27,10 +27,12 @@ void soma_writer_init(struct soma_writer *writer, size_t max);
 void soma_writer_release(struct soma_writer *writer);
 void soma_writer_clear(struct soma_writer *writer); /* empty, memory kept */
 void soma_writer_raw(struct soma_writer *writer, const char *ptr, size_t len);
-void soma_writer_text(struct soma_writer *writer, const char *text);        /* NUL-terminated, as it is */
-void soma_writer_u64(struct soma_writer *writer, uint64_t value);           /* decimal digits */
-void soma_writer_string(struct soma_writer *writer, const char *ptr, size_t len); /* "quoted", escaped */
-void soma_writer_base64(struct soma_writer *writer, const unsigned char *ptr, size_t len); /* quoted */
+void soma_writer_text(struct soma_writer *writer, const char *text); /* NUL-terminated, as it is */
+void soma_writer_u64(struct soma_writer *writer, uint64_t value);    /* decimal digits */
+
+/* In double quotes: a JSON string, escaped, U+FFFD for what is no UTF-8; base64. */
+void soma_writer_string(struct soma_writer *writer, const char *ptr, size_t len);
+void soma_writer_base64(struct soma_writer *writer, const unsigned char *ptr, size_t len);
 
 /* ---- memory of one request ---- */
 
@@ -76,8 +78,8 @@ enum soma_status wire_parse(const char *body, size_t len, cJSON **root,
 /* Set one number or word field from the text of a path segment or query value (already
  * percent-decoded). */
 enum soma_status wire_set_text(struct soma_command *command, const struct soma_field_row *row,
-                               const char *text, size_t len, struct soma_error *error)
-    SOMA_MUST_USE;
+                               const char *text, size_t len,
+                               struct soma_error *error) SOMA_MUST_USE;
 
 /* Fill *command (soma_command_init done; fields set from the path stay) from a JSON object.
  *   where    fields of this place are read: SOMA_WHERE_BODY for a single route; for
@@ -89,8 +91,8 @@ enum soma_status wire_set_text(struct soma_command *command, const struct soma_f
  * command's device. *command may be half filled when it is refused. */
 enum soma_status wire_decode_command(const cJSON *object, bool in_batch,
                                      const struct wire_names *names, struct wire_arena *arena,
-                                     struct soma_command *command, struct soma_error *error)
-    SOMA_MUST_USE;
+                                     struct soma_command *command,
+                                     struct soma_error *error) SOMA_MUST_USE;
 
 /* Whether this command creates something that `"as"` can name; others may not have the field. */
 bool wire_creates(enum soma_op op);
@@ -117,8 +119,8 @@ void wire_encode_command(struct soma_writer *writer, const struct soma_command *
 /* Read an answer into *result (malloc; release with soma_result_clear and free). TEXT members are
  * matched against static words where possible, else "". */
 enum soma_status wire_decode_result(const cJSON *object, enum soma_message message,
-                                    struct soma_result *result, struct soma_error *error)
-    SOMA_MUST_USE;
+                                    struct soma_result *result,
+                                    struct soma_error *error) SOMA_MUST_USE;
 
 /* Read {"error":{...}} (or the inner object). false when it is not one; acl_error: as sent. */
 bool wire_decode_error(const cJSON *object, struct soma_error *error, int *acl_error);
