@@ -70,8 +70,12 @@ bool wire_names_get(const struct wire_names *names, const char *name, size_t len
 /* ---- requests: strict ---- */
 
 /* Parse a whole body: RFC 8259 and nothing else, UTF-8, no duplicate keys at any level, no text
- * after it, at most SOMA_JSON_DEPTH_MAX deep and SOMA_JSON_VALUES_MAX values, integers exact.
- * len 0 gives an empty object. *root: out, only on SOMA_OK; free with cJSON_Delete. */
+ * after it, at most SOMA_JSON_DEPTH_MAX deep and SOMA_JSON_VALUES_MAX values. len 0 gives an empty
+ * object. Numbers are exact integers below 2^53, but for floats (f16, f32, f64, elapsedMs); inside
+ * an element of "commands" another number is left to wire_decode_command, which refuses that
+ * command alone: its item->valuestring holds the token.
+ * Errors name the path of the field ("args[2].u32") and the byte.
+ * *root: out, only on SOMA_OK; free with cJSON_Delete. */
 enum soma_status wire_parse(const char *body, size_t len, cJSON **root,
                             struct soma_error *error) SOMA_MUST_USE;
 
@@ -82,9 +86,9 @@ enum soma_status wire_set_text(struct soma_command *command, const struct soma_f
                                struct soma_error *error) SOMA_MUST_USE;
 
 /* Fill *command (soma_command_init done; fields set from the path stay) from a JSON object.
- *   where    fields of this place are read: SOMA_WHERE_BODY for a single route; for
- *            POST /v1/commands pass in_batch: all places, `op` and `as` are skipped, and "$name"
- *            in id and address fields is looked up in names (NULL: there are none)
+ *   in_batch false: the body of a single route, SOMA_WHERE_BODY fields only. true: an element of
+ *            POST /v1/commands: all fields, `op` and `as` are passed over, device is 0 by default,
+ *            and "$name" in id and address fields is looked up in names (NULL: there are none)
  *   arena    holds what the command borrows
  * Unknown, missing, mistyped and out-of-range fields are refused by name. Checks completeness, and
  * the form of `as`. "location" sets location_type and location_id; without "id" it is the
