@@ -28,7 +28,8 @@ struct soma_suite {
     S(engine_tree)                                                                                 \
     S(engine_stream)                                                                               \
     S(engine_event)                                                                                \
-    S(engine_vclock)
+    S(engine_vclock)                                                                               \
+    S(pipe)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)

@@ -322,6 +322,17 @@ void fixture_set_wall(struct fixture *fixture, uint64_t wall_ns)
 }
 
 /* Keep an accepted command, with all that it borrows. */
+/* The text of a command, which has one at most. */
+static const struct soma_text *text_of(const struct soma_command *command)
+{
+    const struct soma_text *texts[] = {&command->data, &command->kernel, &command->soc,
+                                       &command->object_name};
+    size_t i = 0;
+    while (i + 1 < sizeof(texts) / sizeof(texts[0]) && texts[i]->len == 0)
+        i++;
+    return texts[i];
+}
+
 static void log_input(struct fixture *fixture, const struct soma_command *command)
 {
     if (fixture->log_count == fixture->log_capacity) {
@@ -332,8 +343,7 @@ static void log_input(struct fixture *fixture, const struct soma_command *comman
     }
     struct fixture_input *input = &fixture->log[fixture->log_count++];
     *input = (struct fixture_input){.command = *command, .wall_ns = fixture->wall_ns};
-    const struct soma_text *text =
-        command->op == SOMA_OP_MEMORY_WRITE ? &command->data : &command->kernel;
+    const struct soma_text *text = text_of(command);
     if (text->len > sizeof(input->text) || command->args.count > FIXTURE_ARGS_MAX)
         abort();
     if (text->len > 0)
@@ -346,7 +356,8 @@ static void log_input(struct fixture *fixture, const struct soma_command *comman
 static struct soma_command command_of(const struct fixture_input *input)
 {
     struct soma_command command = input->command;
-    command.kernel.ptr = command.data.ptr = input->text;
+    command.kernel.ptr = command.data.ptr = input->text; /* one text a command */
+    command.soc.ptr = command.object_name.ptr = input->text;
     command.args.items = input->args;
     return command;
 }
