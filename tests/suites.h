@@ -29,7 +29,8 @@ struct soma_suite {
     S(engine_stream)                                                                               \
     S(engine_event)                                                                                \
     S(engine_vclock)                                                                               \
-    S(pipe)
+    S(pipe)                                                                                        \
+    S(engine_malloc)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
