@@ -14,7 +14,7 @@ engine=$1 api=$2 mode=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-pure="memchr memcmp memcpy memmove memset snprintf strchr strcmp strlen strncmp strnlen vsnprintf"
+pure="bcmp memchr memcmp memcpy memmove memset snprintf strchr strcmp strlen strncmp strnlen vsnprintf"
 # What compilers put in: position independence, hardened copies, stack protection.
 compiler="_GLOBAL_OFFSET_TABLE_ __memcpy_chk __memmove_chk __memset_chk __snprintf_chk
 __stack_chk_fail __vsnprintf_chk"

@@ -65,12 +65,12 @@ void json_u64(struct json *json, const char *key, uint64_t value)
     soma_writer_u64(json->out, value);
 }
 
-void json_int(struct json *json, const char *key, int value)
+void json_int(struct json *json, const char *key, int64_t value)
 {
     begin(json, key);
     if (value < 0)
         soma_writer_text(json->out, "-");
-    soma_writer_u64(json->out, (uint64_t)(value < 0 ? -value : value));
+    soma_writer_u64(json->out, value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

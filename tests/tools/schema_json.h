@@ -24,7 +24,7 @@ void json_close(struct json *json, char close);
 
 void json_text(struct json *json, const char *key, const char *text);
 void json_u64(struct json *json, const char *key, uint64_t value);
-void json_int(struct json *json, const char *key, int value);
+void json_int(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 
 /* "key": ["word", ...] on one line; the last argument is NULL. */
