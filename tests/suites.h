@@ -30,7 +30,8 @@ struct soma_suite {
     S(engine_event)                                                                                \
     S(engine_vclock)                                                                               \
     S(pipe)                                                                                        \
-    S(engine_malloc)
+    S(engine_malloc)                                                                               \
+    S(engine_malloc_fresh)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)

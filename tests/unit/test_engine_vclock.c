@@ -190,259 +190,292 @@ static void test_join_forgets(void)
     "event.create kind=PLAIN -> event=4\n"                                                         \
     "a: pool.malloc pool=1 size=1 stream=1 -> ptr=p1 reuse=FRESH\n"
 
+/* clang-format off */
 static const struct scene order_scenes[] = {
     {"a stream that waited for an event recorded after the free is ordered behind it",
-     FOUR_STREAMS "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT ptr=p1"},
     {"an event recorded before the free orders nothing",
-     FOUR_STREAMS "event.record event=1 stream=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH"},
+     FOUR_STREAMS
+     "event.record event=1 stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH"},
     {"the record just before a free and just after it: only the second counts",
-     FOUR_STREAMS "event.record event=1 stream=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=2 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
-                  "stream.waitEvent stream=2 event=2\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT"},
+     FOUR_STREAMS
+     "event.record event=1 stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=2 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
+     "stream.waitEvent stream=2 event=2\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT"},
     {"two frees at one position are on the same side of every record",
-     FOUR_STREAMS "b: pool.malloc pool=1 size=1 stream=1 -> ptr=p1+1g\n"
-                  "event.record event=1 stream=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "pool.free pool=1 ptr=$b stream=1\n"
-                  "event.record event=2 stream=1\n"
-                  "stream.waitEvent stream=2 event=2\n"
-                  "pool.malloc pool=1 size=2g stream=2 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "b: pool.malloc pool=1 size=1 stream=1 -> ptr=p1+1g\n"
+     "event.record event=1 stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "event.record event=2 stream=1\n"
+     "stream.waitEvent stream=2 event=2\n"
+     "pool.malloc pool=1 size=2g stream=2 -> reuse=EVENT ptr=p1"},
     {"a chain over three streams: 3 waits for 2, which had waited for 1",
-     FOUR_STREAMS "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "event.record event=2 stream=2\n"
-                  "stream.waitEvent stream=3 event=2\n"
-                  "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT ptr=p1"},
     {"a chain over four streams and two devices",
-     FOUR_STREAMS "event.create device=1 -> event=5\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "event.record event=2 stream=2\n"
-                  "stream.waitEvent device=1 stream=0 event=2\n"
-                  "event.record device=1 event=5 stream=0\n"
-                  "stream.waitEvent stream=4 event=5\n"
-                  "pool.malloc pool=1 size=1 stream=3 -> reuse=FRESH\n"
-                  "pool.malloc pool=1 size=1 stream=4 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "event.create device=1 -> event=5\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent device=1 stream=0 event=2\n"
+     "event.record device=1 event=5 stream=0\n"
+     "stream.waitEvent stream=4 event=5\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=FRESH\n"
+     "pool.malloc pool=1 size=1 stream=4 -> reuse=EVENT ptr=p1"},
     {"a chain in the wrong order is none: 2 recorded before it waited",
-     FOUR_STREAMS "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=2 stream=2\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "stream.waitEvent stream=3 event=2\n"
-                  "pool.malloc pool=1 size=1 stream=3 -> reuse=FRESH"},
+     FOUR_STREAMS
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=2 stream=2\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=FRESH"},
     {"the free's place counts, not the wait's: a later free on the same stream is not covered",
-     FOUR_STREAMS "b: pool.malloc pool=1 size=2g stream=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.free pool=1 ptr=$b stream=1\n"
-                  "pool.malloc pool=1 size=2g stream=2 -> reuse=FRESH ptr=p1+3g\n"
-                  "pool.malloc pool=1 size=1g stream=2 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "b: pool.malloc pool=1 size=2g stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "pool.malloc pool=1 size=2g stream=2 -> reuse=FRESH ptr=p1+3g\n"
+     "pool.malloc pool=1 size=1g stream=2 -> reuse=EVENT ptr=p1"},
     {"two branches meet: what two streams knew is known together",
-     FOUR_STREAMS "b: pool.malloc pool=1 size=2g stream=2\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "pool.free pool=1 ptr=$b stream=2\n"
-                  "event.record event=1 stream=1\n"
-                  "event.record event=2 stream=2\n"
-                  "stream.waitEvent stream=3 event=1\n"
-                  "stream.waitEvent stream=3 event=2\n"
-                  "event.record event=3 stream=3\n"
-                  "stream.waitEvent stream=4 event=3\n"
-                  "pool.malloc pool=1 size=1g stream=4 -> reuse=EVENT ptr=p1\n"
-                  "pool.malloc pool=1 size=2g stream=4 -> reuse=EVENT ptr=p1+1g"},
+     FOUR_STREAMS
+     "b: pool.malloc pool=1 size=2g stream=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.free pool=1 ptr=$b stream=2\n"
+     "event.record event=1 stream=1\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent stream=3 event=1\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "event.record event=3 stream=3\n"
+     "stream.waitEvent stream=4 event=3\n"
+     "pool.malloc pool=1 size=1g stream=4 -> reuse=EVENT ptr=p1\n"
+     "pool.malloc pool=1 size=2g stream=4 -> reuse=EVENT ptr=p1+1g"},
     {"a later record says more: waiting for it as well raises what is known",
-     FOUR_STREAMS "b: pool.malloc pool=1 size=2g stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=2 stream=1\n"
-                  "pool.free pool=1 ptr=$b stream=1\n"
-                  "event.record event=3 stream=1\n"
-                  "stream.waitEvent stream=2 event=2\n"
-                  "pool.malloc pool=1 size=2g stream=2 -> reuse=FRESH\n"
-                  "stream.waitEvent stream=2 event=3\n"
-                  "pool.malloc pool=1 size=2g stream=2 -> reuse=EVENT"},
+     FOUR_STREAMS
+     "b: pool.malloc pool=1 size=2g stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=2 stream=1\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "event.record event=3 stream=1\n"
+     "stream.waitEvent stream=2 event=2\n"
+     "pool.malloc pool=1 size=2g stream=2 -> reuse=FRESH\n"
+     "stream.waitEvent stream=2 event=3\n"
+     "pool.malloc pool=1 size=2g stream=2 -> reuse=EVENT"},
     {"an earlier record takes nothing of what is known away",
-     FOUR_STREAMS "event.record event=1 stream=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=2 stream=1\n"
-                  "stream.waitEvent stream=2 event=2\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT"},
+     FOUR_STREAMS
+     "event.record event=1 stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=2 stream=1\n"
+     "stream.waitEvent stream=2 event=2\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT"},
     {"a host synchronisation is no event edge",
-     FOUR_STREAMS "b: pool.malloc pool=1 size=1 stream=1\n"
-                  "pool.setAttribute pool=1 name=releaseThreshold value=16g\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.synchronize stream=1 -> releasedBytes=0\n"
-                  "event.synchronize event=1\n"
-                  "device.synchronize\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH"},
+     FOUR_STREAMS
+     "b: pool.malloc pool=1 size=1 stream=1\n"
+     "pool.setAttribute pool=1 name=releaseThreshold value=16g\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.synchronize stream=1 -> releasedBytes=0\n"
+     "event.synchronize event=1\n"
+     "device.synchronize\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH"},
     {"without the attribute order counts for nothing, and turning it on later is enough",
-     FOUR_STREAMS "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=0\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
-                  "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=9\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT"},
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=0\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
+     "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=9\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT"},
     {"what waits does not have to be over: order is in the streams, not in time",
-     FOUR_STREAMS "stream.delay stream=1 durationNs=1ms\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1 -> now=14us\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT\n"
-                  "stream.get stream=2 -> readyAtNs=1ms+12us"},
+     FOUR_STREAMS
+     "stream.delay stream=1 durationNs=1ms\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1 -> now=14us\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT\n"
+     "stream.get stream=2 -> readyAtNs=1ms+12us"},
     {"a chain through a stream that is gone still counts",
-     FOUR_STREAMS "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "event.record event=2 stream=2\n"
-                  "stream.destroy stream=2\n"
-                  "event.destroy event=1\n"
-                  "stream.waitEvent stream=3 event=2\n"
-                  "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT"},
+     FOUR_STREAMS
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "event.record event=2 stream=2\n"
+     "stream.destroy stream=2\n"
+     "event.destroy event=1\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT"},
 };
+/* clang-format on */
 
 static void test_order(void)
 {
     RUN_SCENES(order_scenes);
 }
 
+/* clang-format off */
 static const struct scene pending_scenes[] = {
     {"a wait that is pending knows the record as soon as it is made",
-     FOUR_STREAMS "event.reset event=4 stream=0\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
-                  "event.record event=4 stream=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "event.reset event=4 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
+     "event.record event=4 stream=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT ptr=p1"},
     {"so does a record made behind the pending wait before, and who waited for that",
-     FOUR_STREAMS "event.reset event=4 stream=0\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "event.record event=2 stream=2\n"
-                  "stream.waitEvent stream=3 event=2\n"
-                  "event.record event=3 stream=3\n"
-                  "stream.waitEvent stream=4 event=3\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "pool.malloc pool=1 size=1 stream=4 -> reuse=FRESH\n"
-                  "event.record event=4 stream=1\n"
-                  "pool.malloc pool=1 size=1 stream=4 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "event.reset event=4 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "event.record event=3 stream=3\n"
+     "stream.waitEvent stream=4 event=3\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.malloc pool=1 size=1 stream=4 -> reuse=FRESH\n"
+     "event.record event=4 stream=1\n"
+     "pool.malloc pool=1 size=1 stream=4 -> reuse=EVENT ptr=p1"},
     {"a record made before the pending wait learns nothing from it",
-     FOUR_STREAMS "event.reset event=4 stream=0\n"
-                  "event.record event=2 stream=2\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "stream.waitEvent stream=3 event=2\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=4 stream=1\n"
-                  "pool.malloc pool=1 size=1 stream=3 -> reuse=FRESH"},
+     FOUR_STREAMS
+     "event.reset event=4 stream=0\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=4 stream=1\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=FRESH"},
     {"the awaited record is itself behind another pending wait: both are learned",
-     FOUR_STREAMS "event.create kind=PLAIN -> event=5\n"
-                  "event.reset event=4 stream=0\n"
-                  "event.reset event=5 stream=0\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "stream.waitEvent stream=3 event=5\n"
-                  "event.record event=4 stream=3\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
-                  "event.record event=5 stream=1\n"
-                  "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "event.create kind=PLAIN -> event=5\n"
+     "event.reset event=4 stream=0\n"
+     "event.reset event=5 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "stream.waitEvent stream=3 event=5\n"
+     "event.record event=4 stream=3\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=FRESH\n"
+     "event.record event=5 stream=1\n"
+     "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT ptr=p1"},
     {"a record that is taken after the waits were resolved knows all of it",
-     FOUR_STREAMS "event.reset event=4 stream=0\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=4 stream=1\n"
-                  "event.record event=2 stream=2\n"
-                  "stream.waitEvent stream=3 event=2\n"
-                  "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "event.reset event=4 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=4 stream=1\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT ptr=p1"},
     {"who waits for himself learns nothing and the engine comes to an end",
-     FOUR_STREAMS "event.reset event=4 stream=0\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "event.record event=1 stream=2\n"
-                  "stream.waitEvent stream=3 event=1\n"
-                  "event.record event=2 stream=3\n"
-                  "stream.waitEvent stream=2 event=2\n"
-                  "event.record event=4 stream=3\n"
-                  "stream.synchronize stream=2 -> MUST_WAIT"},
+     FOUR_STREAMS
+     "event.reset event=4 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "event.record event=1 stream=2\n"
+     "stream.waitEvent stream=3 event=1\n"
+     "event.record event=2 stream=3\n"
+     "stream.waitEvent stream=2 event=2\n"
+     "event.record event=4 stream=3\n"
+     "stream.synchronize stream=2 -> MUST_WAIT"},
 };
+/* clang-format on */
 
 static void test_pending(void)
 {
     RUN_SCENES(pending_scenes);
 }
 
+/* clang-format off */
 static const struct scene edge_scenes[] = {
     {"an internal edge counts from then on as an event recorded right after the free",
-     FOUR_STREAMS "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
-                  "b: pool.malloc pool=1 size=2g stream=1\n"
-                  "c: pool.malloc pool=1 size=4g stream=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "pool.free pool=1 ptr=$b stream=1\n"
-                  "stream.delay stream=1 durationNs=1us\n"
-                  "pool.free pool=1 ptr=$c stream=1\n"
-                  "pool.malloc pool=1 size=1g stream=2 -> reuse=INTERNAL ptr=p1\n"
-                  "pool.malloc pool=1 size=2g stream=2 -> reuse=EVENT ptr=p1+1g\n"
-                  "pool.malloc pool=1 size=4g stream=2 -> reuse=INTERNAL ptr=p1+3g"},
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
+     "b: pool.malloc pool=1 size=2g stream=1\n"
+     "c: pool.malloc pool=1 size=4g stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "stream.delay stream=1 durationNs=1us\n"
+     "pool.free pool=1 ptr=$c stream=1\n"
+     "pool.malloc pool=1 size=1g stream=2 -> reuse=INTERNAL ptr=p1\n"
+     "pool.malloc pool=1 size=2g stream=2 -> reuse=EVENT ptr=p1+1g\n"
+     "pool.malloc pool=1 size=4g stream=2 -> reuse=INTERNAL ptr=p1+3g"},
     {"the edge brings what the freeing stream knew at the free",
-     FOUR_STREAMS "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
-                  "b: pool.malloc pool=1 size=2g stream=2\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.free pool=1 ptr=$b stream=2\n"
-                  "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
-                  "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
+     "b: pool.malloc pool=1 size=2g stream=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.free pool=1 ptr=$b stream=2\n"
+     "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
+     "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
     {"not what it learned after the free",
-     FOUR_STREAMS "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
-                  "b: pool.malloc pool=1 size=2g stream=2\n"
-                  "pool.free pool=1 ptr=$b stream=2\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=1 stream=1\n"
-                  "stream.waitEvent stream=2 event=1\n"
-                  "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
-                  "pool.malloc pool=1 size=1g stream=3 -> reuse=INTERNAL ptr=p1"},
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
+     "b: pool.malloc pool=1 size=2g stream=2\n"
+     "pool.free pool=1 ptr=$b stream=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
+     "pool.malloc pool=1 size=1g stream=3 -> reuse=INTERNAL ptr=p1"},
     {"the edge is passed on by records like any other order",
-     FOUR_STREAMS "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
-                  "b: pool.malloc pool=1 size=2g stream=1\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "pool.free pool=1 ptr=$b stream=1\n"
-                  "pool.malloc pool=1 size=1g stream=2 -> reuse=INTERNAL\n"
-                  "event.record event=1 stream=2\n"
-                  "stream.waitEvent stream=3 event=1\n"
-                  "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1+1g"},
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
+     "b: pool.malloc pool=1 size=2g stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "pool.malloc pool=1 size=1g stream=2 -> reuse=INTERNAL\n"
+     "event.record event=1 stream=2\n"
+     "stream.waitEvent stream=3 event=1\n"
+     "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1+1g"},
     {"a free behind a pending wait brings, when the record has come, what that record knew",
-     FOUR_STREAMS "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
-                  "b: pool.malloc pool=1 size=2g stream=2\n"
-                  "event.reset event=4 stream=0\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "pool.free pool=1 ptr=$b stream=2\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=4 stream=1\n"
-                  "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
-                  "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
+     "b: pool.malloc pool=1 size=2g stream=2\n"
+     "event.reset event=4 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "pool.free pool=1 ptr=$b stream=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=4 stream=1\n"
+     "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
+     "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
     {"so it does when the record comes after the internal edge",
-     FOUR_STREAMS "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
-                  "b: pool.malloc pool=1 size=2g stream=2\n"
-                  "event.reset event=4 stream=0\n"
-                  "stream.waitEvent stream=2 event=4\n"
-                  "pool.free pool=1 ptr=$b stream=2\n"
-                  "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
-                  "pool.free pool=1 ptr=$a stream=1\n"
-                  "event.record event=4 stream=1\n"
-                  "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
+     "b: pool.malloc pool=1 size=2g stream=2\n"
+     "event.reset event=4 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "pool.free pool=1 ptr=$b stream=2\n"
+     "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=4 stream=1\n"
+     "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
 };
+/* clang-format on */
 
 static void test_edges(void)
 {
