@@ -2,6 +2,7 @@
 #include "handlers.h"
 
 #include "input.h"
+#include "quick.h"
 #include "reply.h"
 #include "router.h"
 #include "sessions.h"
@@ -22,6 +23,8 @@ static enum soma_status read_json(struct request *req)
 {
     if (req->body_len == 0)
         return soma_command_complete(&req->command, &req->error);
+    if (quick_read(&req->command, req->body, req->body_len))
+        return SOMA_OK;
     enum soma_status status = input_parse(req);
     if (status != SOMA_OK)
         return status;

@@ -53,6 +53,34 @@ static enum soma_status read_body(struct request *req)
     return SOMA_OK;
 }
 
+/* Bytes that a command moves, as far as it says so. */
+static double moved_bytes(const cJSON *element)
+{
+    const cJSON *size = cJSON_GetObjectItemCaseSensitive(element, "size");
+    if (cJSON_IsNumber(size))
+        return size->valuedouble;
+    return cJSON_IsString(size) ? (double)SLOW_BYTES : 0; /* "1GiB" or so */
+}
+
+/* Whether the batch holds work that other connections of the thread would notice. */
+static bool is_slow(const struct request *req)
+{
+    double moved = 0;
+    const cJSON *element = req->batch.next;
+    if (req->body_len >= SLOW_BODY_BYTES)
+        return true;
+    for (; element != NULL && moved < (double)SLOW_BYTES; element = element->next) {
+        const cJSON *op = cJSON_GetObjectItemCaseSensitive(element, "op");
+        const char *name = cJSON_IsString(op) ? op->valuestring : "";
+        if (strcmp(name, "stream.launchKernel") == 0 || strcmp(name, "pool.segments") == 0 ||
+            strcmp(name, "device.reset") == 0)
+            return true;
+        if (strncmp(name, "memory.", 7) == 0 && strcmp(name, "memory.malloc") != 0)
+            moved += moved_bytes(element);
+    }
+    return moved >= (double)SLOW_BYTES;
+}
+
 static bool prepare(struct request *req)
 {
     struct batch *batch = &req->batch;
@@ -68,7 +96,7 @@ static bool prepare(struct request *req)
         return false;
     }
     soma_writer_text(&batch->writer, "{\"results\":[");
-    req->is_slow = req->body_len >= SLOW_BODY_BYTES;
+    req->is_slow = is_slow(req);
     return true;
 }
 

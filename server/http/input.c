@@ -1,6 +1,7 @@
 /* Path and query come as text, percent-decoded here where they were not by the router. */
 #include "input.h"
 
+#include "quick.h"
 #include "router.h"
 
 #include <string.h>
@@ -83,9 +84,12 @@ static enum soma_status read_query(struct request *req)
 enum soma_status input_read_target(struct request *req)
 {
     for (size_t i = 0; i < CAPTURES_MAX && req->route->captured[i] != NULL; i++) {
+        const struct soma_field_row *row = req->route->captured[i];
+        struct capture text = req->captures[i];
+        if (quick_set(&req->command, row, text.text, text.len))
+            continue;
         enum soma_status status =
-            wire_set_text(&req->command, req->route->captured[i], req->captures[i].text,
-                          req->captures[i].len, &req->error);
+            wire_set_text(&req->command, row, text.text, text.len, &req->error);
         if (status != SOMA_OK)
             return status;
     }

@@ -19,7 +19,7 @@
 
 /* Of a connection: a request's header with its records has to fit, and it is cleared after each
  * request. Headers over SOMA_HEADER_BYTES_MAX are refused before they fill it. */
-#define CONNECTION_MEMORY_BYTES ((size_t)65536)
+#define CONNECTION_MEMORY_BYTES ((size_t)40960)
 #define BACKLOG 1024
 
 static bool fail(char error[CONFIG_ERROR_BYTES], const char *text, const char *why)

@@ -54,43 +54,25 @@ static enum soma_status fill_error(unsigned http, struct soma_error *error)
     }
 }
 
-static struct MHD_Response *make_response(const struct soma_error *error)
-{
-    struct soma_writer writer;
-    soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
-    wire_encode_error(&writer, error);
-    struct MHD_Response *response =
-        writer.failed
-            ? NULL
-            : MHD_create_response_from_buffer_with_free_callback(writer.len, writer.ptr, free);
-    if (response == NULL)
-        soma_writer_release(&writer);
-    else
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-    return response;
-}
-
-/* Called by libmicrohttpd for its own pages. */
+/* Called by libmicrohttpd for its own pages. The answer goes past it: in 0.9.75 a page that is
+ * queued while the header is parsed is sent with its own header twice. Refusing the page makes it
+ * close the connection, which it would do in any case. */
 enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int http,
                                    struct MHD_Response *page)
 {
     struct soma_error error;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    enum soma_status status = fill_error(http, &error);
-    if (info != NULL && info->socket_context != NULL) {
-        struct connection *conn = info->socket_context;
-        conn->closes = true;
-        conn->request.answer.http = soma_status_info(status)->http;
-        conn->request.answer.status = status;
-        conn->request.is_answered = true;
-    }
-    struct MHD_Response *response = make_response(&error);
-    if (response == NULL)
+    if (info == NULL || info->socket_context == NULL)
         return mhd_queue(mhd, http, page);
-    enum MHD_Result result = mhd_queue(mhd, (unsigned)soma_status_info(status)->http, response);
-    MHD_destroy_response(response);
-    return result;
+    struct connection *conn = info->socket_context;
+    enum soma_status status = fill_error(http, &error);
+    mhd_send_error(conn->fd, &error);
+    conn->closes = true;
+    conn->request.is_answered = true;
+    conn->request.answer.http = soma_status_info(status)->http;
+    conn->request.answer.status = status;
+    return MHD_NO;
 }
 
 void mhd_send_error(int fd, const struct soma_error *error)

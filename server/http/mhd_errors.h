@@ -3,10 +3,9 @@
  * libmicrohttpd answers requests that it cannot read (no Host, a header too large, bad chunks ...)
  * with HTML pages of its own, and offers no way to replace them. It queues them with the public
  * function MHD_queue_response, called through the dynamic linker, so a definition of that function
- * in the executable is called in its place. Ours swaps every response that the server did not
- * queue through mhd_queue. Where there is no request to answer through libmicrohttpd any more,
- * mhd_send_error writes straight to the socket. Checked with 0.9.75; should a later version not
- * call through the linker, the pages are HTML again and nothing else changes. */
+ * in the executable is called in its place. Ours writes the error to the socket instead, and has
+ * the connection closed; responses of our own go through mhd_queue. Checked with 0.9.75; should a
+ * later version not call through the linker, the pages are HTML again and nothing else changes. */
 #ifndef SOMA_HTTP_MHD_ERRORS_H
 #define SOMA_HTTP_MHD_ERRORS_H
 

@@ -291,16 +291,26 @@ static void release(struct request *req)
     drop_body(req);
 }
 
-/* libmicrohttpd gives up on the request: say why, past it, when that is the client's doing. */
-static void tell_timeout(struct request *req)
+/* libmicrohttpd gives up on a request: say why, past it, when that is the client's doing. */
+static void tell_why(struct request *req, enum MHD_RequestTerminationCode code)
 {
+    struct connection *conn = req->conn;
     struct soma_error error;
-    unsigned seconds = (unsigned)(req->conn->server->idle_timeout_ns / NS_PER_S);
-    req->answer.status = soma_fail(
-        &error, SOMA_REQUEST_TIMEOUT, "",
-        "the request did not arrive in whole within the %u seconds of --idle-timeout", seconds);
-    req->answer.http = soma_status_info(req->answer.status)->http;
-    mhd_send_error(req->conn->fd, &error);
+    bool is_overdue = atomic_load_explicit(&conn->is_overdue, memory_order_relaxed);
+    unsigned seconds = (unsigned)(conn->server->idle_timeout_ns / NS_PER_S);
+    if (is_overdue || code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+        (void)soma_fail(&error, SOMA_REQUEST_TIMEOUT, "",
+                        "the request did not arrive in whole within the %u seconds of "
+                        "--idle-timeout",
+                        seconds);
+    else if (code == MHD_REQUEST_TERMINATED_CLIENT_ABORT)
+        (void)soma_fail(&error, SOMA_BAD_REQUEST, "",
+                        "the client closed its side before the request was there in whole");
+    else
+        return;
+    req->answer.status = error.status;
+    req->answer.http = soma_status_info(error.status)->http;
+    mhd_send_error(conn->fd, &error);
 }
 
 void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
@@ -313,9 +323,8 @@ void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
         return;
     struct connection *conn = req->conn;
     uint64_t now_ns = monotonic_ns();
-    bool is_overdue = atomic_load_explicit(&conn->is_overdue, memory_order_relaxed);
-    if (!req->is_answered && (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED || is_overdue))
-        tell_timeout(req);
+    if (!req->is_answered)
+        tell_why(req, code);
     metrics_count_request(conn->server->metrics, conn->shard, req->route, req->answer.http,
                           req->answer.status, now_ns - req->started_ns);
     conn->closes = conn->closes || req->closes || code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
