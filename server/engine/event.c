@@ -139,7 +139,7 @@ static bool learn_in_queue(struct engine *engine, struct stream *stream)
 {
     bool grew = false;
     for (struct task *wait = stream->head; wait != NULL; wait = wait->next) {
-        if (wait->after == NULL || !wait->after->is_placed)
+        if (wait->after == NULL || !wait->is_ordered || !wait->after->is_placed)
             continue;
         grew |= learn(engine, &stream->clock, wait->after, stream->key);
         for (struct task *task = wait; task != NULL; task = task->next) {

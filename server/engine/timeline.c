@@ -63,12 +63,14 @@ static bool flights_reserve(struct engine *engine, struct stream *stream)
 }
 
 /* A task at the end of sub->tasks; false: no memory. */
-static bool add_task(struct engine *engine, struct submission *sub, struct point *after)
+static bool add_task(struct engine *engine, struct submission *sub, struct point *after,
+                     bool is_ordered)
 {
     struct task *task = engine_alloc(engine, sizeof(*task));
     if (task == NULL)
         return false;
     task->after = point_ref(after);
+    task->is_ordered = is_ordered;
     struct task **link = &sub->tasks;
     while (*link != NULL)
         link = &(*link)->next;
@@ -79,7 +81,7 @@ static bool add_task(struct engine *engine, struct submission *sub, struct point
 bool submission_prepare(struct call *call, struct submission *sub, struct point *const *points,
                         size_t count)
 {
-    bool good = true;
+    bool good = true, is_ordered = false;
     struct point *last = NULL;
     for (size_t i = 0; i < count && good; i++) {
         if (points[i]->is_resolved) {
@@ -88,11 +90,12 @@ bool submission_prepare(struct call *call, struct submission *sub, struct point 
             continue;
         }
         if (last != NULL)
-            good = add_task(call->engine, sub, last);
+            good = add_task(call->engine, sub, last, is_ordered);
         last = points[i];
+        is_ordered = i >= sub->late_count;
     }
     if (good && (last != NULL || stream_is_blocked(sub->stream)))
-        good = add_task(call->engine, sub, last);
+        good = add_task(call->engine, sub, last, is_ordered);
     good = good && flights_reserve(call->engine, sub->stream);
     if (!good)
         submission_drop(call->engine, sub);
