@@ -189,13 +189,14 @@ static bool is_timeout(enum soma_status status)
            status == SOMA_DEVICE_SYNC_TIMEOUT;
 }
 
-/* Allocations freed on a stream go when the host clock has passed that free. */
+/* Allocations freed on a stream go when the host clock has passed that free; it passes when the
+ * next command comes, even if that is refused then. */
 static void bury_allocations(struct model *model)
 {
     for (uint32_t i = 0; i < model->allocations.count; i++) {
         struct model_allocation *allocation = model_allocation(model, i);
         if (!allocation->is_live && !allocation->is_gone &&
-            model_is_over(model, allocation->free_task, model->clock_ns))
+            model_is_over(model, allocation->free_task, model->now_ns))
             allocation->is_gone = true;
     }
 }
@@ -211,6 +212,7 @@ enum soma_status model_apply(struct model *model, const struct soma_command *com
     model->now_ns = model->clock_ns + model->config.costs.host_call_ns;
     if (is_query && model_has_mutant(model, MUTANT_QUERY_NO_TIME))
         model->now_ns = model->clock_ns;
+    bury_allocations(model);
     enum soma_status status = command_functions[command->op](model, command, result);
     bool moves = status == SOMA_OK || is_timeout(status);
     if (status == SOMA_OK)
@@ -221,7 +223,6 @@ enum soma_status model_apply(struct model *model, const struct soma_command *com
         moves = true;
     if (moves)
         model->clock_ns = model->now_ns;
-    bury_allocations(model);
     return status;
 }
 

@@ -9,6 +9,18 @@ static enum soma_status find_event(const struct model *model, const struct soma_
     return model_find_event(model, command->device, command->event, event);
 }
 
+/* An event of any device. */
+static enum soma_status find_any_event(const struct model *model, uint64_t id, uint32_t *event)
+{
+    for (uint32_t i = 0; i < model->events.count; i++) {
+        if (model_event(model, i)->is_live && model_event(model, i)->id == id) {
+            *event = i;
+            return SOMA_OK;
+        }
+    }
+    return SOMA_NO_SUCH_EVENT;
+}
+
 enum soma_status model_event_create(struct model *model, const struct soma_command *command,
                                     struct soma_result *result)
 {
@@ -40,10 +52,10 @@ static void describe_event(const struct model *model, uint32_t index, struct som
     if (event->state == MODEL_NEVER_RECORDED && event->kind == SOMA_EVENT_KIND_EX &&
         !model_has_mutant(model, MUTANT_EX_NOT_READY))
         out->status = SOMA_COMPLETION_COMPLETE;
-    if (event->state == MODEL_RECORDED && model_task(model, event->record)->is_resolved)
+    if (event->state == MODEL_RECORDED && model_is_over(model, event->record, model->now_ns)) {
         out->timestamp_ns = model_task(model, event->record)->end_ns;
-    if (event->state == MODEL_RECORDED && model_is_over(model, event->record, model->now_ns))
         out->status = SOMA_COMPLETION_COMPLETE;
+    }
 }
 
 enum soma_status model_event_list(struct model *model, const struct soma_command *command,
@@ -148,18 +160,15 @@ enum soma_status model_stream_wait_event(struct model *model, const struct soma_
 {
     (void)result;
     uint32_t stream;
-    uint32_t event = MODEL_NONE;
+    uint32_t event;
     if (!model_has_device(model, command))
         return SOMA_NO_SUCH_DEVICE;
     enum soma_status status = model_find_stream(model, command->device, command->stream, &stream);
     if (status != SOMA_OK)
         return status;
-    for (uint32_t i = 0; i < model->events.count; i++) {
-        if (model_event(model, i)->is_live && model_event(model, i)->id == command->event)
-            event = i;
-    }
-    if (event == MODEL_NONE)
-        return SOMA_NO_SUCH_EVENT;
+    status = find_any_event(model, command->event, &event);
+    if (status != SOMA_OK)
+        return status;
     if (model_event(model, event)->state == MODEL_NEVER_RECORDED &&
         model_event(model, event)->kind == SOMA_EVENT_KIND_PLAIN)
         return SOMA_EVENT_NOT_RECORDED;
@@ -189,6 +198,13 @@ enum soma_status model_event_synchronize(struct model *model, const struct soma_
     return status;
 }
 
+static enum soma_status check_time(const struct model *model, const struct model_event *event)
+{
+    if (event->state != MODEL_RECORDED)
+        return SOMA_EVENT_TIME_NOT_RECORDED;
+    return model_is_over(model, event->record, model->now_ns) ? SOMA_OK : SOMA_EVENT_NOT_COMPLETE;
+}
+
 static double difference_ms(const struct model *model, uint64_t end_ns, uint64_t since_ns)
 {
     if (end_ns >= since_ns)
@@ -203,16 +219,16 @@ enum soma_status model_event_elapsed(struct model *model, const struct soma_comm
     uint32_t event, since;
     enum soma_status status = find_event(model, command, &event);
     if (status == SOMA_OK)
-        status = model_find_event(model, command->device, command->since, &since);
+        status = find_any_event(model, command->since, &since);
     if (status != SOMA_OK)
         return status;
     const struct model_event *later = model_event(model, event);
     const struct model_event *earlier = model_event(model, since);
-    if (later->state != MODEL_RECORDED || earlier->state != MODEL_RECORDED)
-        return SOMA_EVENT_TIME_NOT_RECORDED;
-    if (!model_is_over(model, later->record, model->now_ns) ||
-        !model_is_over(model, earlier->record, model->now_ns))
-        return SOMA_EVENT_NOT_COMPLETE;
+    status = check_time(model, later);
+    if (status == SOMA_OK)
+        status = check_time(model, earlier);
+    if (status != SOMA_OK)
+        return status;
     result->message = SOMA_MESSAGE_ELAPSED;
     result->u.elapsed.elapsed_ms = difference_ms(model, model_task(model, later->record)->end_ns,
                                                  model_task(model, earlier->record)->end_ns);

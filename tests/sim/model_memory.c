@@ -239,6 +239,8 @@ enum soma_status model_memory_free(struct model *model, const struct soma_comman
     uint32_t first;
     if (!model_has_device(model, command))
         return SOMA_NO_SUCH_DEVICE;
+    if (command->ptr == 0)
+        return SOMA_NULL_ADDRESS;
     struct model_pool *pool = find_block_pool(model, command->device, command->ptr, &first);
     if (pool != NULL && model_has_mutant(model, MUTANT_HOST_FREE_CACHES)) {
         model_pool_free_on(model, pool, first, (uint32_t)command->device);
@@ -304,25 +306,30 @@ enum soma_status model_memory_describe(struct model *model, const struct soma_co
 
 /* ---- contents ---- */
 
-/* What every command on contents checks first. *stream: MODEL_NONE without a stream. */
-static enum soma_status check_access(const struct model *model, const struct soma_command *command,
-                                     uint64_t size_bytes, uint32_t *stream)
-{
-    *stream = MODEL_NONE;
-    if (!model_has_device(model, command))
-        return SOMA_NO_SUCH_DEVICE;
-    if (size_bytes == 0)
-        return SOMA_ZERO_SIZE;
-    if ((command->present & SOMA_HAS(stream)) == 0)
-        return SOMA_OK;
-    return model_find_stream(model, command->device, command->stream, stream);
-}
-
 static bool is_accessible(const struct model *model, const struct soma_command *command,
                           uint64_t address, uint64_t size_bytes)
 {
     struct model_place place;
     return model_locate(model, command->device, address, size_bytes, &place);
+}
+
+/* What every command on contents checks: the size, the address (of a copy: of `dst`, then of
+ * `src`), then the stream. *stream: MODEL_NONE without a stream. */
+static enum soma_status check_access(const struct model *model, const struct soma_command *command,
+                                     uint64_t size_bytes, uint32_t *stream)
+{
+    bool is_copy = command->op == SOMA_OP_MEMORY_COPY;
+    *stream = MODEL_NONE;
+    if (!model_has_device(model, command))
+        return SOMA_NO_SUCH_DEVICE;
+    if (size_bytes == 0)
+        return SOMA_ZERO_SIZE;
+    if (!is_accessible(model, command, is_copy ? command->dst : command->ptr, size_bytes) ||
+        (is_copy && !is_accessible(model, command, command->src, size_bytes)))
+        return SOMA_INVALID_ADDRESS;
+    if ((command->present & SOMA_HAS(stream)) == 0)
+        return SOMA_OK;
+    return model_find_stream(model, command->device, command->stream, stream);
 }
 
 /* The work is a task of its stream, or done when the host goes on. */
@@ -345,8 +352,6 @@ enum soma_status model_memory_set(struct model *model, const struct soma_command
     enum soma_status status = check_access(model, command, command->size, &stream);
     if (status != SOMA_OK)
         return status;
-    if (!is_accessible(model, command, command->ptr, command->size))
-        return SOMA_INVALID_ADDRESS;
     sim_bytes_set(model->bytes, command->ptr, (uint8_t)command->value, command->size);
     if (stream == MODEL_NONE && model_has_mutant(model, MUTANT_HOST_SET_ON_STREAM))
         stream = (uint32_t)command->device;
@@ -369,9 +374,6 @@ enum soma_status model_memory_copy(struct model *model, const struct soma_comman
     enum soma_status status = check_access(model, command, command->size, &stream);
     if (status != SOMA_OK)
         return status;
-    if (!is_accessible(model, command, command->dst, command->size) ||
-        !is_accessible(model, command, command->src, command->size))
-        return SOMA_INVALID_ADDRESS;
     if (model_has_mutant(model, MUTANT_COPY_FORWARD) && command->size < 65536)
         copy_forward(model, command);
     else
@@ -399,8 +401,6 @@ enum soma_status model_memory_write(struct model *model, const struct soma_comma
     enum soma_status status = check_access(model, command, command->data.len, &stream);
     if (status != SOMA_OK)
         return status;
-    if (!is_accessible(model, command, command->ptr, command->data.len))
-        return SOMA_INVALID_ADDRESS;
     sim_bytes_write(model->bytes, command->ptr, command->data.ptr, command->data.len);
     spend(model, stream, host_copy_cost(model, command->data.len));
     return SOMA_OK;
@@ -413,8 +413,6 @@ enum soma_status model_memory_read(struct model *model, const struct soma_comman
     enum soma_status status = check_access(model, command, command->size, &stream);
     if (status != SOMA_OK)
         return status;
-    if (!is_accessible(model, command, command->ptr, command->size))
-        return SOMA_INVALID_ADDRESS;
     result->message = SOMA_MESSAGE_MEMORY_BYTES;
     result->u.memory_bytes.data.len = command->size;
     result->u.memory_bytes.data.ptr = model_alloc(command->size);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define LEAKS_MAX 100u /* named when a pool is destroyed; all are counted */
+
 static enum soma_status find_pool(const struct model *model, const struct soma_command *command,
                                   struct model_pool **pool)
 {
@@ -19,14 +21,8 @@ static enum soma_status find_pool(const struct model *model, const struct soma_c
 
 static enum soma_status check_create(const struct model *model, const struct soma_command *command)
 {
-    uint64_t total = model->config.memory_bytes;
     if (!model_has_device(model, command))
         return SOMA_NO_SUCH_DEVICE;
-    if (command->max_size > UINT64_MAX - (SOMA_GRANULE_BYTES - 1))
-        return SOMA_SIZE_OVERFLOW;
-    uint64_t granules = (command->max_size + SOMA_GRANULE_BYTES - 1) / SOMA_GRANULE_BYTES;
-    if (granules * SOMA_GRANULE_BYTES > total)
-        return SOMA_POOL_SIZE_EXCEEDS_DEVICE;
     if (command->alloc_type != SOMA_ALLOC_TYPE_PINNED)
         return SOMA_UNSUPPORTED_ALLOC_TYPE;
     if (command->handle_type != SOMA_HANDLE_TYPE_NONE &&
@@ -36,6 +32,8 @@ static enum soma_status check_create(const struct model *model, const struct som
         return SOMA_UNSUPPORTED_LOCATION;
     if ((command->present & SOMA_HAS(location_id)) != 0 && command->location_id != command->device)
         return SOMA_WRONG_LOCATION;
+    if (command->max_size > model->config.memory_bytes / SOMA_GRANULE_BYTES * SOMA_GRANULE_BYTES)
+        return SOMA_POOL_SIZE_EXCEEDS_DEVICE;
     return SOMA_OK;
 }
 
@@ -378,7 +376,7 @@ enum soma_status model_pool_destroy(struct model *model, const struct soma_comma
     result->u.pool_destroyed.leaked_allocations = leaks.count;
     result->u.pool_destroyed.leaked_bytes = pool->used;
     result->u.pool_destroyed.leaks.items = leaks.items;
-    result->u.pool_destroyed.leaks.count = leaks.count;
+    result->u.pool_destroyed.leaks.count = leaks.count < LEAKS_MAX ? leaks.count : LEAKS_MAX;
     model_pool_drop(model, pool);
     return SOMA_OK;
 }

@@ -50,6 +50,7 @@ struct model_stream {
     bool is_live;
     uint32_t last_task;
     uint32_t position; /* commands other than pool frees so far */
+    uint64_t idle_ns;  /* ready time while it has no task: 0, or as a reset left it */
 };
 
 enum model_event_state { MODEL_NEVER_RECORDED, MODEL_RECORDED, MODEL_RESET };

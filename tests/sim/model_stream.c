@@ -82,7 +82,6 @@ static void drop_objects(struct model *model, uint32_t device)
         if (stream->device != device)
             continue;
         stream->is_live = stream->id == 0;
-        stream->last_task = MODEL_NONE;
     }
     for (uint32_t i = 0; i < model->events.count; i++) {
         if (model_event(model, i)->device == device &&

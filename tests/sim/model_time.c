@@ -134,7 +134,7 @@ bool model_is_over(const struct model *model, uint32_t task, uint64_t now_ns)
 
 bool model_ready_ns(const struct model *model, uint32_t stream, uint64_t *ready_ns)
 {
-    *ready_ns = 0;
+    *ready_ns = model_stream(model, stream)->idle_ns;
     for (uint32_t last = model_stream(model, stream)->last_task; last != MODEL_NONE;
          last = model_task(model, last)->previous) {
         const struct model_task *task = model_task(model, last);
@@ -212,31 +212,39 @@ void model_resolve_waits(struct model *model, uint32_t event, uint32_t record)
 
 /* ---- resets ---- */
 
-/* Times of work on other devices that lie ahead may have followed from work that is dropped now. */
-static void forget_times_ahead(struct model *model)
+/* Until when the stream is known to work: the end of its last task that has one. */
+static uint64_t known_end_ns(const struct model *model, const struct model_stream *stream)
 {
-    for (uint32_t i = 0; i < model->tasks.count; i++) {
-        struct model_task *task = model_task(model, i);
-        if (!task->is_dropped && task->is_resolved && task->end_ns > model->now_ns)
-            task->is_resolved = false;
-    }
+    uint32_t last = stream->last_task;
+    while (last != MODEL_NONE && !model_task(model, last)->is_resolved)
+        last = model_task(model, last)->previous;
+    return last == MODEL_NONE ? stream->idle_ns : model_task(model, last)->end_ns;
 }
 
+/* A stream of the device is idle from now on: without work, as if it had never had any. */
+static void make_idle(struct model *model, struct model_stream *stream)
+{
+    uint64_t end_ns = known_end_ns(model, stream);
+    stream->idle_ns = end_ns < model->now_ns ? end_ns : model->now_ns;
+    stream->last_task = MODEL_NONE;
+}
+
+/* Work without a time yet is over now for whoever waits for it; a time that is known stays. */
 void model_drop_work(struct model *model, uint32_t device)
 {
-    if (model_has_mutant(model, MUTANT_RESET_KEEPS_WAITS))
-        return;
+    for (uint32_t i = 0; i < model->streams.count; i++) {
+        if (model_stream(model, i)->device == device)
+            make_idle(model, model_stream(model, i));
+    }
     for (uint32_t i = 0; i < model->tasks.count; i++) {
         struct model_task *task = model_task(model, i);
-        if (model_stream(model, task->stream)->device != device ||
-            model_is_over(model, i, model->now_ns))
+        if (model_stream(model, task->stream)->device != device || task->is_resolved ||
+            model_has_mutant(model, MUTANT_RESET_KEEPS_WAITS))
             continue;
-        task->is_dropped = true;
         task->is_resolved = true;
         task->awaited_event = MODEL_NONE;
         task->start_ns = task->end_ns = model->now_ns;
     }
-    forget_times_ahead(model);
     settle(model);
 }
 
@@ -247,7 +255,8 @@ enum soma_status model_wait(struct model *model, const struct soma_command *comm
 {
     bool is_finite = command->timeout_ms != SOMA_NONE;
     uint64_t limit_ns = is_finite ? model->now_ns + command->timeout_ms * 1000000 : 0;
-    if (!is_known && !(is_finite && command->expired))
+    bool is_over = is_finite && (command->expired || command->timeout_ms == 0);
+    if (!is_known && !is_over)
         return SOMA_MUST_WAIT;
     if (is_finite && (!is_known || ready_ns > limit_ns)) {
         model->now_ns = limit_ns;

@@ -230,8 +230,9 @@ static void audit_leaks(struct runner *runner, uint32_t step)
     model_leaks(runner->model, &model.u.pool_destroyed.leaks.items,
                 &model.u.pool_destroyed.leaks.count);
     if (!compare_results(&engine, &model, path, sizeof(path))) {
+        struct outcome outcome = {.engine_result = engine, .model_result = model};
         (void)snprintf(what, sizeof(what), "engine_leaks: %s", path);
-        note(runner, step, what);
+        note_outcome(runner, step, &outcome, what);
     }
     engine_result_clear(runner->subject.engine, &engine);
     soma_result_clear(&model, model_release, NULL);

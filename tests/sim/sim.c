@@ -12,8 +12,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define RUN_SECONDS_MAX 120u /* a session takes milliseconds; its shrinking a little longer */
 
 struct arguments {
     uint64_t seed, runs, commands;
@@ -52,6 +56,36 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
         i += number != NULL;
     }
     return arguments->commands > 0 && arguments->runs > 0;
+}
+
+/* ---- sessions without an end ---- */
+
+static volatile sig_atomic_t seed_of_run;
+
+/* A command that does not come back is a difference too; where, a debugger tells. */
+static void on_alarm(int number)
+{
+    static const char text[] = "a session does not end; its seed: ";
+    char digits[24];
+    size_t place = sizeof(digits);
+    (void)number;
+    digits[--place] = '\n';
+    for (unsigned long seed = (unsigned long)seed_of_run; place > 0; seed /= 10) {
+        digits[--place] = (char)('0' + seed % 10);
+        if (seed < 10)
+            break;
+    }
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0 ||
+        write(STDERR_FILENO, digits + place, sizeof(digits) - place) < 0)
+        _exit(3);
+    _exit(1);
+}
+
+static void watch_run(uint64_t seed)
+{
+    seed_of_run = (sig_atomic_t)seed;
+    (void)signal(SIGALRM, on_alarm);
+    (void)alarm(RUN_SECONDS_MAX);
 }
 
 /* ---- differences ---- */
@@ -111,6 +145,7 @@ static int simulate(const struct arguments *arguments)
                                       .has_faults = arguments->has_faults};
         struct workload_program program;
         struct run_difference difference;
+        watch_run(arguments->seed + run);
         run_seed(arguments->seed + run, &options, &program, &difference);
         commands += program.count;
         failed += difference.is_found;
@@ -133,6 +168,7 @@ static bool is_noticed(const struct arguments *arguments, enum model_mutant muta
     for (uint64_t run = 0; run < arguments->runs; run++) {
         struct workload_program program;
         struct run_difference difference;
+        watch_run(arguments->seed + run);
         run_seed(arguments->seed + run, &options, &program, &difference);
         bool is_found = difference.is_found;
         commands += program.count;

@@ -425,7 +425,7 @@ static void make_read(struct workload *workload, struct workload_step *step, uin
 static void make_set(struct workload *workload, struct workload_step *step, uint32_t device)
 {
     uint64_t left = put_place(workload, step, SOMA_FIELD_ptr, device);
-    uint64_t max = workload_chance(workload, 100) ? UINT64_MAX : 10000;
+    uint64_t max = workload_chance(workload, 100) ? 64 * MIB : 10000;
     workload_set(step, SOMA_FIELD_value, workload_below(workload, 256));
     workload_set(step, SOMA_FIELD_size, access_size(workload, left, max));
     put_stream_or_not(workload, step, device);
@@ -448,7 +448,7 @@ static void make_copy(struct workload *workload, struct workload_step *step, uin
     } else {
         other = put_place(workload, step, SOMA_FIELD_src, device);
     }
-    uint64_t max = workload_chance(workload, 50) ? UINT64_MAX : 10000;
+    uint64_t max = workload_chance(workload, 50) ? 64 * MIB : 10000;
     workload_set(step, SOMA_FIELD_size, access_size(workload, left < other ? left : other, max));
     put_stream_or_not(workload, step, device);
 }
