@@ -249,10 +249,6 @@ static void success_content(struct schema *schema, const struct route *route)
         ref_content(schema, schema_name(name, "",
                                         soma_message_info((enum soma_message)route->result)->name));
     }
-    if (route->result == SOMA_MESSAGE_LAYOUT) {
-        text_content(json, "image/svg+xml");
-        text_content(json, "text/plain");
-    }
     json_close(json, '}');
 }
 
