@@ -1,0 +1,42 @@
+/* client_process_tests [WORD]: the client library in programs of its own, with real servers.
+ * client_process_tests --role NAME: be such a program. */
+#include "process.h"
+
+#include <CUnit/Basic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool add_suite(const char *name, const struct process_test *tests)
+{
+    CU_pSuite suite = CU_add_suite(name, NULL, NULL);
+    for (; suite != NULL && tests->name != NULL; tests++) {
+        if (CU_add_test(suite, tests->name, tests->run) == NULL)
+            suite = NULL;
+    }
+    return suite != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        const struct process_test *tests;
+    } suites[] = {{"private", private_tests}, {"shared", shared_tests}, {"lost", lost_tests}};
+    if (argc == 3 && strcmp(argv[1], "--role") == 0)
+        return role_run(argv[2]);
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 1;
+    for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++) {
+        bool is_wanted = argc < 2 || strstr(suites[i].name, argv[1]) != NULL;
+        if (is_wanted && !add_suite(suites[i].name, suites[i].tests))
+            return 1;
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    CU_basic_set_mode(CU_BRM_NORMAL);
+    CU_ErrorCode code = CU_basic_run_tests();
+    bool good = code == CUE_SUCCESS && CU_get_number_of_tests_run() > 0 &&
+                CU_get_number_of_failures() == 0 && CU_get_number_of_suites_failed() == 0;
+    CU_cleanup_registry();
+    return good ? 0 : 1;
+}
