@@ -31,7 +31,9 @@ struct soma_suite {
     S(engine_vclock)                                                                               \
     S(pipe)                                                                                        \
     S(engine_malloc)                                                                               \
-    S(engine_malloc_fresh)
+    S(engine_malloc_fresh)                                                                         \
+    S(engine_block)                                                                                \
+    S(engine_release)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
