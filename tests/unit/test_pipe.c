@@ -186,42 +186,42 @@ static void test_capacities(void)
 
 /* ---- memory of the host ---- */
 
-static const char *const lines_of_a_plan =
-    "pipe.create\n"
-    "pipe.createTBufPool pipe=1 position=VECCALC bufIdSize=16 name=pool\n"
-    "pipe.createTBufPool pipe=1 position=VECCALC\n"
-    "pipe.createTBufPool pipe=1 position=VECCALC\n"
-    "pipe.createTQue pipe=1 position=VECIN depth=2 name=in\n"
-    "pipe.createTQue pipe=1 position=VECIN\n"
-    "pipe.createTBuf pipe=1 position=VECCALC\n"
-    "pipe.createTQue pipe=1 position=VECOUT\n"
-    "pipe.initBufPool pipe=1 tbufpool=1 len=128K\n"
-    "pipe.poolInitBufPool pipe=1 parent=1 tbufpool=2 len=64K\n"
-    "pipe.poolInitBufPool pipe=1 parent=1 tbufpool=3 len=64K shareBuf=2\n"
-    "pipe.poolInitBuffer pipe=1 tbufpool=2 tque=1 num=2 len=1000\n"
-    "pipe.poolInitBuffer pipe=1 tbufpool=3 tque=2 num=2 len=2000\n"
-    "pipe.poolInitBuffer pipe=1 tbufpool=3 tbuf=1 len=100\n"
-    "pipe.initBuffer pipe=1 tque=3 num=9 len=32\n"
-    "pipe.allocTensor pipe=1 tque=1\n"
-    "pipe.enQue pipe=1 tque=1 tensor=1\n"
-    "pipe.layout pipe=1\n"
-    "pipe.list\n"
-    "pipe.poolReset pipe=1 tbufpool=3\n"
-    "pipe.reset pipe=1\n";
+static const char *const lines_of_a_plan[] = {
+    "pipe.create",
+    "pipe.createTBufPool pipe=1 position=VECCALC bufIdSize=16 name=pool",
+    "pipe.createTBufPool pipe=1 position=VECCALC",
+    "pipe.createTBufPool pipe=1 position=VECCALC",
+    "pipe.createTQue pipe=1 position=VECIN depth=2 name=in",
+    "pipe.createTQue pipe=1 position=VECIN",
+    "pipe.createTBuf pipe=1 position=VECCALC",
+    "pipe.createTQue pipe=1 position=VECOUT",
+    "pipe.initBufPool pipe=1 tbufpool=1 len=128K",
+    "pipe.poolInitBufPool pipe=1 parent=1 tbufpool=2 len=64K",
+    "pipe.poolInitBufPool pipe=1 parent=1 tbufpool=3 len=64K shareBuf=2",
+    "pipe.poolInitBuffer pipe=1 tbufpool=2 tque=1 num=2 len=1000",
+    "pipe.poolInitBuffer pipe=1 tbufpool=3 tque=2 num=2 len=2000",
+    "pipe.poolInitBuffer pipe=1 tbufpool=3 tbuf=1 len=100",
+    "pipe.initBuffer pipe=1 tque=3 num=9 len=32",
+    "pipe.allocTensor pipe=1 tque=1",
+    "pipe.enQue pipe=1 tque=1 tensor=1",
+    "pipe.layout pipe=1",
+    "pipe.list",
+    "pipe.poolReset pipe=1 tbufpool=3",
+    "pipe.reset pipe=1",
+};
 
 /* Each allocation fails once; the command that needed it is refused and then works. */
 static void test_no_memory(void)
 {
     struct fixture fixture;
-    char line[256];
     long count = 0;
     for (long fail = 1; fail == 1 || fail <= count; fail++) {
         if (!fixture_start(&fixture, NULL))
             abort();
         long before = fixture.memory.allocations;
         fixture.memory.fail_at = before + fail;
-        for (const char *at = lines_of_a_plan; *at != '\0'; at += strcspn(at, "\n") + 1) {
-            (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+        for (size_t i = 0; i < sizeof(lines_of_a_plan) / sizeof(lines_of_a_plan[0]); i++) {
+            const char *line = lines_of_a_plan[i];
             enum soma_status status = fixture_run(&fixture, "%s", line);
             if (status == SOMA_OUT_OF_MEMORY) {
                 EXPECT(fixture.memory.has_failed, "%s: out of memory without reason", line);
