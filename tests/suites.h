@@ -30,6 +30,8 @@ struct soma_suite {
     S(engine_event)                                                                                \
     S(engine_vclock)                                                                               \
     S(pipe)                                                                                        \
+    S(pipe_init)                                                                                   \
+    S(pipe_queue)                                                                                  \
     S(engine_malloc)                                                                               \
     S(engine_malloc_fresh)                                                                         \
     S(engine_block)                                                                                \
