@@ -81,7 +81,7 @@ static void fill_region(const struct survey *survey, const struct entry *entry, 
         (void)onchip_name(parent->object, out->owner);
     else
         (void)snprintf(out->owner, sizeof(out->owner), "pipe");
-    out->state = state_of(object, index);
+    out->state = (int)state_of(object, index);
     out->position = object->position;
     out->level = parent == NULL ? 0 : parent->region->level + 1;
     out->padding_bytes = is_pool ? 0 : object->size - object->asked;

@@ -33,7 +33,7 @@ static void describe(struct kernels *kernels)
         const struct kernel *kernel = &kernels->items[i];
         struct soma_kernel *out = &kernels->described[i];
         *out = (struct soma_kernel){.name = kernel->name,
-                                    .origin = kernel->origin,
+                                    .origin = (int)kernel->origin,
                                     .help = kernel->help,
                                     .cost = kernel->cost};
         out->parameters.items = next;
