@@ -36,7 +36,8 @@ struct soma_suite {
     S(engine_malloc_fresh)                                                                         \
     S(engine_block)                                                                                \
     S(engine_release)                                                                              \
-    S(engine_pool)
+    S(engine_pool)                                                                                 \
+    S(engine_memory)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
