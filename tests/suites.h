@@ -32,6 +32,7 @@ struct soma_suite {
     S(pipe)                                                                                        \
     S(pipe_init)                                                                                   \
     S(pipe_queue)                                                                                  \
+    S(pipe_samples)                                                                                \
     S(engine_malloc)                                                                               \
     S(engine_malloc_fresh)                                                                         \
     S(engine_block)                                                                                \
