@@ -217,6 +217,8 @@ static struct workload_step next_step(struct workload *workload)
             workload_plan_pending(workload);
         else if (workload_chance(workload, 4))
             workload_plan_pressure(workload);
+        else if (workload_chance(workload, 8))
+            workload_plan_contents(workload);
     }
     if (workload->plan_count > 0 && workload_chance(workload, 600))
         return take_plan(workload);

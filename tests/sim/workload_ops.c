@@ -404,14 +404,18 @@ static const unsigned char *random_bytes(void)
     return bytes;
 }
 
-static void make_write(struct workload *workload, struct workload_step *step, uint32_t device)
+void workload_put_bytes(struct workload *workload, struct workload_step *step, uint64_t size_bytes)
 {
-    uint64_t left = put_place(workload, step, SOMA_FIELD_ptr, device);
-    uint64_t len = access_size(workload, left, 8192);
-    len = len > 32768 ? 32768 : len;
+    uint64_t len = size_bytes > 32768 ? 32768 : size_bytes;
     step->command.data.ptr = (const char *)random_bytes() + workload_below(workload, 32768);
     step->command.data.len = len;
     step->command.present |= SOMA_HAS(data);
+}
+
+static void make_write(struct workload *workload, struct workload_step *step, uint32_t device)
+{
+    uint64_t left = put_place(workload, step, SOMA_FIELD_ptr, device);
+    workload_put_bytes(workload, step, access_size(workload, left, 8192));
     put_stream_or_not(workload, step, device);
 }
 

@@ -185,3 +185,41 @@ void workload_plan_pressure(struct workload *workload)
                     SOMA_GRANULE_BYTES * workload_between(workload, 2, workload->pool_granules + 1),
                     workload_pick(workload, WORKLOAD_STREAM, device));
 }
+
+/* One access in the window of a block or allocation that workload_plan_contents looks at. */
+static struct workload_step access_step(struct workload *workload, enum soma_op op,
+                                        enum soma_field field, uint32_t object, uint64_t offset)
+{
+    struct workload_step step = step_on(op, workload->objects[object].device);
+    workload_refer(workload, &step, field, object, offset);
+    return step;
+}
+
+void workload_plan_contents(struct workload *workload)
+{
+    enum workload_kind kind = workload_chance(workload, 700) ? WORKLOAD_BLOCK : WORKLOAD_ALLOCATION;
+    uint32_t object = workload_pick(workload, kind, WORKLOAD_NONE);
+    if (object == WORKLOAD_NONE || workload->objects[object].bytes < 1024)
+        return;
+    uint64_t window = workload_below(workload, workload->objects[object].bytes - 1023);
+    struct workload_step step =
+        access_step(workload, SOMA_OP_MEMORY_WRITE, SOMA_FIELD_ptr, object, window);
+    workload_put_bytes(workload, &step, 1024);
+    workload_plan(workload, &step);
+    for (uint64_t copies = workload_between(workload, 1, 3); copies > 0; copies--) {
+        uint64_t size = workload_between(workload, 1, 900);
+        uint64_t src = workload_below(workload, 1024 - size);
+        uint64_t dst = workload_below(workload, 1024 - size);
+        step = access_step(workload, SOMA_OP_MEMORY_COPY, SOMA_FIELD_dst, object, window + dst);
+        workload_refer(workload, &step, SOMA_FIELD_src, object, window + src);
+        workload_set(&step, SOMA_FIELD_size, size);
+        workload_plan(workload, &step);
+    }
+    step = access_step(workload, SOMA_OP_MEMORY_SET, SOMA_FIELD_ptr, object, window + 500);
+    workload_set(&step, SOMA_FIELD_value, workload_below(workload, 256));
+    workload_set(&step, SOMA_FIELD_size, workload_between(workload, 1, 100));
+    workload_plan(workload, &step);
+    step = access_step(workload, SOMA_OP_MEMORY_READ, SOMA_FIELD_ptr, object, window);
+    workload_set(&step, SOMA_FIELD_size, 1024);
+    workload_plan(workload, &step);
+}

@@ -77,6 +77,8 @@ void workload_plan(struct workload *workload, const struct workload_step *step);
 
 void workload_weigh(struct workload *workload);
 struct workload_step workload_random_step(struct workload *workload);
+/* The data of a write: size_bytes of them, at most 32 KiB. */
+void workload_put_bytes(struct workload *workload, struct workload_step *step, uint64_t size_bytes);
 
 /* ---- workload_plans.c: steps that belong together ---- */
 
@@ -90,5 +92,7 @@ void workload_plan_chain(struct workload *workload);
 void workload_plan_pending(struct workload *workload);
 /* Fill a pool with blocks of several streams, free most of them, ask for something large. */
 void workload_plan_pressure(struct workload *workload);
+/* Write, copy within the same place, set, read. */
+void workload_plan_contents(struct workload *workload);
 
 #endif
