@@ -38,7 +38,20 @@ struct soma_suite {
     S(engine_block)                                                                                \
     S(engine_release)                                                                              \
     S(engine_pool)                                                                                 \
-    S(engine_memory)
+    S(engine_memory)                                                                               \
+    S(config)                                                                                      \
+    S(log)                                                                                         \
+    S(router)                                                                                      \
+    S(auth)                                                                                        \
+    S(quick)                                                                                       \
+    S(half)                                                                                        \
+    S(bytes)                                                                                       \
+    S(kernels)                                                                                     \
+    S(idempotency)                                                                                 \
+    S(sessions)                                                                                    \
+    S(metrics)                                                                                     \
+    S(engine_contents)                                                                             \
+    S(engine_device)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
