@@ -1,5 +1,7 @@
-/* libFuzzer: any bytes as a body. What is accepted becomes the same command again when it is
- * written and read once more; what is refused is refused with an error that can be sent. */
+/* libFuzzer: any bytes as a body, JSON or compact. What is accepted becomes the same command again
+ * when it is written and read once more; what is refused is refused with an error that can be
+ * sent. */
+#include "batch.h"
 #include "http/quick.h"
 #include "sample.h"
 #include "wire.h"
@@ -115,7 +117,73 @@ static void check_element(const cJSON *element, const struct wire_names *names)
         check_command(element, (enum soma_op)op, true, names);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* ---- the compact form ---- */
+
+static void check_batch_round_trip(const struct soma_command *command)
+{
+    struct soma_batch_writer batch;
+    struct soma_batch_reader reader;
+    struct soma_writer body;
+    struct wire_arena arena;
+    struct soma_command again;
+    struct soma_error error;
+    soma_batch_writer_init(&batch, 1 << 28);
+    soma_writer_init(&body, 1 << 28);
+    wire_arena_init(&arena);
+    require(soma_batch_add(&batch, command) && soma_batch_finish(&batch, 0, 1, &body));
+    require(soma_batch_open(&reader, body.ptr, body.len, &error) == SOMA_OK);
+    require(soma_batch_next(&reader, &arena, &again, &error) == SOMA_OK);
+    require(sample_same_command(command, &again));
+    wire_arena_release(&arena);
+    soma_writer_release(&body);
+    soma_batch_writer_release(&batch);
+}
+
+static void check_batch(const uint8_t *data, size_t size)
+{
+    struct soma_batch_reader reader;
+    struct soma_command command;
+    struct wire_arena arena;
+    struct soma_error error;
+    enum soma_status status = soma_batch_open(&reader, data, size, &error);
+    wire_arena_init(&arena);
+    while (status == SOMA_OK && reader.taken < reader.header.count) {
+        status = soma_batch_next(&reader, &arena, &command, &error);
+        if (status == SOMA_OK)
+            check_batch_round_trip(&command);
+    }
+    if (status != SOMA_OK)
+        check_error(status, &error);
+    wire_arena_release(&arena);
+}
+
+static void release_malloc(void *ctx, void *ptr)
+{
+    (void)ctx;
+    free(ptr);
+}
+
+static void check_batch_answer(const uint8_t *data, size_t size)
+{
+    struct soma_batch_answer_reader reader;
+    struct soma_result result;
+    struct soma_error error = {.status = SOMA_OK};
+    if (!soma_batch_open_answer(&reader, data, size))
+        return;
+    for (uint32_t i = 0; i < reader.answer.records && error.status != SOMA_MALFORMED_BATCH; i++) {
+        struct soma_writer writer;
+        soma_writer_init(&writer, 1 << 28);
+        if (soma_batch_next_answer(&reader, &result, &error) == SOMA_OK) {
+            wire_encode_result(&writer, &result);
+            soma_result_clear(&result, release_malloc, NULL);
+        } else {
+            wire_encode_error(&writer, &error);
+        }
+        soma_writer_release(&writer);
+    }
+}
+
+static void check_json(const uint8_t *data, size_t size)
 {
     cJSON *root = NULL;
     struct soma_error error;
@@ -137,5 +205,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     cJSON_Delete(root);
     wire_names_release(&names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    check_batch(data, size);
+    check_batch_answer(data, size);
+    check_json(data, size);
     return 0;
 }
