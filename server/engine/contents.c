@@ -22,8 +22,8 @@ static enum soma_status prepare(struct call *call, const struct range *ranges, s
         return call->error->status;
     for (size_t i = 0; i < count; i++) {
         if (ranges[i].size == 0)
-            return soma_fail(call->error, SOMA_ZERO_SIZE, "size",
-                             "size is 0; give at least 1 byte");
+            return soma_fail(call->error, SOMA_ZERO_SIZE, ranges[i].size_field,
+                             "%s is 0 bytes; give at least 1", ranges[i].size_field);
         enum soma_status status =
             memory_locate(call->engine, device, &ranges[i], &place, call->error);
         if (status != SOMA_OK)
@@ -54,7 +54,7 @@ enum soma_status memory_set(struct call *call)
     const struct soma_command *command = call->command;
     const struct engine *engine = call->engine;
     const struct engine_costs *costs = &engine->costs;
-    struct range range = {command->ptr, command->size, "ptr"};
+    struct range range = {command->ptr, command->size, "ptr", "size"};
     struct submission sub = {
         .cost_ns = cost_of(costs->set_ns, command->size, costs->set_bytes_per_us)};
     enum soma_status status = prepare(call, &range, 1, &sub);
@@ -71,8 +71,8 @@ enum soma_status memory_copy(struct call *call)
     const struct soma_command *command = call->command;
     const struct engine *engine = call->engine;
     const struct engine_costs *costs = &engine->costs;
-    struct range ranges[] = {{command->dst, command->size, "dst"},
-                             {command->src, command->size, "src"}};
+    struct range ranges[] = {{command->dst, command->size, "dst", "size"},
+                             {command->src, command->size, "src", "size"}};
     struct submission sub = {.cost_ns = cost_of(costs->device_copy_ns, command->size,
                                                 costs->device_copy_bytes_per_us)};
     enum soma_status status = prepare(call, ranges, 2, &sub);
@@ -89,7 +89,7 @@ enum soma_status memory_write(struct call *call)
     const struct soma_command *command = call->command;
     const struct engine *engine = call->engine;
     const struct engine_costs *costs = &engine->costs;
-    struct range range = {command->ptr, command->data.len, "ptr"};
+    struct range range = {command->ptr, command->data.len, "ptr", "base64"};
     struct submission sub = {
         .cost_ns = cost_of(costs->host_copy_ns, range.size, costs->host_copy_bytes_per_us)};
     enum soma_status status = prepare(call, &range, 1, &sub);
@@ -105,7 +105,7 @@ enum soma_status memory_read(struct call *call)
 {
     struct engine *engine = call->engine;
     const struct engine_costs *costs = &engine->costs;
-    struct range range = {call->command->ptr, call->command->size, "ptr"};
+    struct range range = {call->command->ptr, call->command->size, "ptr", "size"};
     struct submission sub = {
         .cost_ns = cost_of(costs->host_copy_ns, range.size, costs->host_copy_bytes_per_us)};
     enum soma_status status = prepare(call, &range, 1, &sub);

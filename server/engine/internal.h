@@ -174,7 +174,8 @@ void memory_forget_unresolved(struct engine *engine, const struct device *device
 /* A range of device addresses, and the field of the command that names its address. */
 struct range {
     uint64_t address, size;
-    const char *field;
+    const char *field;      /* names the address */
+    const char *size_field; /* names the size */
 };
 /* The live block or allocation around an address. */
 struct place {

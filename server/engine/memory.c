@@ -329,7 +329,7 @@ enum soma_status memory_locate(const struct engine *engine, const struct device 
                          "0x%" PRIx64 " belongs to device %" PRIu64 ", not to device %" PRIu64, address,
                          owner->number, device->number);
     if (size_bytes > place->size - (address - place->base))
-        return soma_fail(error, SOMA_INVALID_ADDRESS, "size",
+        return soma_fail(error, SOMA_INVALID_ADDRESS, range->size_field,
                          "%" PRIu64 " bytes from 0x%" PRIx64 " leave the block of %" PRIu64
                          " bytes at 0x%" PRIx64 "; at most %" PRIu64 " are left there",
                          size_bytes, address, place->size, place->base,
@@ -344,7 +344,7 @@ enum soma_status engine_resolve(const struct engine *engine, uint64_t device, ui
     struct place place;
     if (device >= engine->device_count)
         return soma_fail(error, SOMA_NO_SUCH_DEVICE, "device", "no device %" PRIu64, device);
-    struct range range = {address, size_bytes, "ptr"};
+    struct range range = {address, size_bytes, "ptr", "size"};
     enum soma_status status =
         memory_locate(engine, &engine->devices[device], &range, &place, error);
     if (status != SOMA_OK)
@@ -362,7 +362,7 @@ enum soma_status memory_describe(struct call *call)
     if (device == NULL)
         return call->error->status;
     uint64_t ptr = call->command->ptr;
-    struct range range = {ptr, 1, "ptr"};
+    struct range range = {ptr, 1, "ptr", "size"};
     enum soma_status status = memory_locate(call->engine, device, &range, &place, call->error);
     if (status != SOMA_OK)
         return status;
