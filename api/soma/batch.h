@@ -4,7 +4,8 @@
  * Request:  header, records, payload
  *   header  u32 SOMA_BATCH_REQUEST, u16 version, u16 flags, u64 count,
  *           u64 sequence of the first command, u64 payload bytes
- *   record  u32 op, u32 fields (bit i: row i of the command's fields is given),
+ *   record  u32 op (bit 31: the client has waited out its timeoutMs already),
+ *           u32 fields (bit i: row i of the command's fields is given),
  *           then one u64 for each given field, in the order of the rows
  *           LOCATION: u64 type, u64 id (SOMA_NONE: not given)
  *           TEXT, BASE64: u64 length; the bytes stand in the payload, in order, each padded to 8
@@ -30,8 +31,9 @@
 /* Flags of a request. */
 enum {
     SOMA_BATCH_CONTINUE = 1, /* onError: continue */
-    SOMA_BATCH_QUIET = 2,    /* answer only with the first error, if any: the digest tells the rest */
-    SOMA_BATCH_SEQUENCED = 4, /* run each sequence number of the session once, whatever is re-sent */
+    SOMA_BATCH_QUIET = 2, /* answer only with the first error, if any: the digest tells the rest */
+    SOMA_BATCH_SEQUENCED =
+        4, /* run each sequence number of the session once, whatever is re-sent */
     SOMA_BATCH_FLAGS_ALL = 7
 };
 
@@ -62,7 +64,7 @@ bool soma_batch_finish(struct soma_batch_writer *batch, uint32_t flags, uint64_t
 /* ---- reading a request ---- */
 
 struct soma_batch_reader {
-    const unsigned char *at, *records_end;   /* records */
+    const unsigned char *at, *records_end; /* records */
     const unsigned char *payload, *payload_end;
     struct soma_batch_header header;
     uint32_t taken;
@@ -74,8 +76,8 @@ enum soma_status soma_batch_open(struct soma_batch_reader *reader, const void *b
 /* The next command; texts and bytes point into the body, arguments into the arena. Only while
  * reader->taken < reader->header.count. Ranges and words are checked as in JSON. */
 enum soma_status soma_batch_next(struct soma_batch_reader *reader, struct wire_arena *arena,
-                                 struct soma_command *command, struct soma_error *error)
-    SOMA_MUST_USE;
+                                 struct soma_command *command,
+                                 struct soma_error *error) SOMA_MUST_USE;
 
 /* ---- answers ---- */
 
@@ -99,7 +101,7 @@ bool soma_batch_open_answer(struct soma_batch_answer_reader *reader, const void 
 /* The next record: SOMA_OK and *result (malloc; release with soma_result_clear and free), or the
  * error that was answered in *error. SOMA_MALFORMED_BATCH: the body is broken. */
 enum soma_status soma_batch_next_answer(struct soma_batch_answer_reader *reader,
-                                        struct soma_result *result, struct soma_error *error)
-    SOMA_MUST_USE;
+                                        struct soma_result *result,
+                                        struct soma_error *error) SOMA_MUST_USE;
 
 #endif

@@ -307,7 +307,8 @@ bool soma_batch_open_answer(struct soma_batch_answer_reader *reader, const void 
 
 static enum soma_status broken(struct soma_error *error)
 {
-    return soma_fail(error, SOMA_MALFORMED_BATCH, "", "the answer is not a batch in the compact form");
+    return soma_fail(error, SOMA_MALFORMED_BATCH, "",
+                     "the answer is not a batch in the compact form");
 }
 
 static void release(void *ctx, void *ptr)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { HEADER_BYTES = 32, RECORD_BYTES = 8 };
+#define EXPIRED_BIT UINT64_C(0x80000000)
 
 /* ---- little-endian numbers ---- */
 
@@ -82,9 +83,8 @@ static void add_field(struct soma_batch_writer *batch, const struct soma_command
     case SOMA_KIND_ARGS: add_args(batch, place); return;
     case SOMA_KIND_LOCATION:
         put_u64(&batch->records, command->location_type);
-        put_u64(&batch->records, (command->present & SOMA_HAS(location_id)) != 0
-                                     ? command->location_id
-                                     : SOMA_NONE);
+        put_u64(&batch->records,
+                (command->present & SOMA_HAS(location_id)) != 0 ? command->location_id : SOMA_NONE);
         return;
     default: put_u64(&batch->records, soma_command_get(command, row->field)); return;
     }
@@ -97,7 +97,8 @@ bool soma_batch_add(struct soma_batch_writer *batch, const struct soma_command *
     uint64_t given = 0;
     for (size_t i = 0; i < info->field_count; i++)
         given |= (command->present >> info->fields[i].field & 1u) << i;
-    put_u64(&batch->records, (uint64_t)command->op | given << 32);
+    put_u64(&batch->records,
+            (uint64_t)command->op | (command->expired ? EXPIRED_BIT : 0) | given << 32);
     for (size_t i = 0; i < info->field_count; i++) {
         if ((given >> i & 1u) != 0)
             add_field(batch, command, &info->fields[i]);
@@ -134,9 +135,10 @@ bool soma_batch_finish(struct soma_batch_writer *batch, uint32_t flags, uint64_t
 
 static enum soma_status malformed(struct soma_error *error, const char *what)
 {
-    return soma_fail(error, SOMA_MALFORMED_BATCH, "",
-                     "the batch is not what %s describes: %s; build it with version %u of the layout",
-                     SOMA_BATCH_TYPE, what, SOMA_BATCH_VERSION);
+    return soma_fail(
+        error, SOMA_MALFORMED_BATCH, "",
+        "the batch is not what %s describes: %s; build it with version %u of the layout",
+        SOMA_BATCH_TYPE, what, SOMA_BATCH_VERSION);
 }
 
 enum soma_status soma_batch_open(struct soma_batch_reader *reader, const void *body, size_t len,
@@ -254,11 +256,10 @@ static enum soma_status check_number(const struct soma_field_row *row, uint64_t 
                          field, value);
     }
     if (value < kind->min || value > kind->max)
-        return soma_fail(error,
-                         row->kind == SOMA_KIND_DEVICE ? SOMA_NO_SUCH_DEVICE
-                                                       : SOMA_VALUE_OUT_OF_RANGE,
-                         field, "%s: %" PRIu64 " is outside %" PRIu64 "..%" PRIu64, field, value,
-                         kind->min, kind->max);
+        return soma_fail(
+            error, row->kind == SOMA_KIND_DEVICE ? SOMA_NO_SUCH_DEVICE : SOMA_VALUE_OUT_OF_RANGE,
+            field, "%s: %" PRIu64 " is outside %" PRIu64 "..%" PRIu64, field, value, kind->min,
+            kind->max);
     return SOMA_OK;
 }
 
@@ -296,9 +297,7 @@ static enum soma_status take_field(struct soma_batch_reader *reader, struct wire
         return row->kind == SOMA_KIND_TEXT ? check_text(row, &text, error) : SOMA_OK;
     case SOMA_KIND_ARGS: return take_args(reader, value, arena, place, error);
     case SOMA_KIND_LOCATION: return take_location(reader, value, command, error);
-    default:
-        memcpy(place, &value, sizeof(value));
-        return check_number(row, value, error);
+    default: memcpy(place, &value, sizeof(value)); return check_number(row, value, error);
     }
 }
 
@@ -308,13 +307,14 @@ enum soma_status soma_batch_next(struct soma_batch_reader *reader, struct wire_a
     uint64_t head;
     if (!take_u64(reader, &head))
         return malformed(error, "it has fewer records than it says");
-    uint64_t op = head & UINT32_MAX, given = head >> 32;
+    uint64_t op = head & UINT32_MAX & ~EXPIRED_BIT, given = head >> 32;
     if (op >= SOMA_OP_COUNT)
         return soma_fail(error, SOMA_UNKNOWN_OP, "op", "no command has the number %" PRIu64, op);
     const struct soma_op_info *info = soma_op_info((enum soma_op)op);
     if (given >> info->field_count != 0)
         return malformed(error, "a record gives fields that its command does not have");
     soma_command_init(command, (enum soma_op)op);
+    command->expired = (head & EXPIRED_BIT) != 0;
     for (size_t i = 0; i < info->field_count; i++) {
         if ((given >> i & 1u) == 0)
             continue;

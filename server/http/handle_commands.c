@@ -2,6 +2,8 @@
  * command that has to wait gives the lock back; the batch goes on behind it when it is over. */
 #include "handlers.h"
 
+#include "handle_batch.h"
+#include "headers.h"
 #include "input.h"
 #include "metrics.h"
 #include "reply.h"
@@ -88,7 +90,11 @@ static bool prepare(struct request *req)
     wire_names_init(&batch->names);
     soma_writer_init(&batch->writer, ANSWER_BYTES_MAX);
     req->is_batch = true;
+    batch->is_compact =
+        req->content_type.ptr != NULL && headers_is_type(req->content_type, SOMA_BATCH_TYPE);
     enum soma_status status = input_read_target(req);
+    if (status == SOMA_OK && batch->is_compact)
+        return batch_prepare(req);
     if (status == SOMA_OK)
         status = read_body(req);
     if (status != SOMA_OK) {
@@ -170,6 +176,8 @@ static void append_outcome(struct request *req, const cJSON *element)
 static enum step execute(struct request *req)
 {
     struct batch *batch = &req->batch;
+    if (batch->is_compact)
+        return batch_execute(req);
     while (batch->next != NULL) {
         const cJSON *element = batch->next;
         if (!req->has_outcome) {
@@ -196,6 +204,10 @@ static void finish(struct request *req)
 {
     struct batch *batch = &req->batch;
     enum soma_status last_error = req->answer.status;
+    if (batch->is_compact) {
+        batch_finish(req);
+        return;
+    }
     soma_writer_text(&batch->writer, "],\"completed\":");
     soma_writer_u64(&batch->writer, batch->completed);
     soma_writer_text(&batch->writer, "}");

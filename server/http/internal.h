@@ -9,6 +9,7 @@
 #ifndef SOMA_HTTP_INTERNAL_H
 #define SOMA_HTTP_INTERNAL_H
 
+#include "batch.h"
 #include "config.h"
 #include "engine.h"
 #include "log.h"
@@ -105,6 +106,12 @@ struct wait {
 
 /* State of POST /v1/commands. */
 struct batch {
+    bool is_compact; /* the body is in the compact form: reader to outcome are in use */
+    bool has_begun;
+    struct soma_batch_reader reader;
+    uint64_t skip;    /* commands that the session has run already */
+    uint32_t records; /* in the answer */
+    struct soma_batch_answer outcome;
     const cJSON *next; /* element to run; NULL: none left */
     bool goes_on;      /* onError continue */
     struct wire_names names;
@@ -168,6 +175,17 @@ enum connection_stage {
     CONNECTION_BUSY       /* one is there in whole */
 };
 
+#define KEPT_BODY_BYTES 256u
+#define KEPT_RESPONSES 2u
+
+/* A response whose body is rewritten: on one connection an answer is sent before the next one is
+ * made, and making responses costs more than filling them. */
+struct kept_response {
+    struct MHD_Response *response; /* owned; NULL: none yet. It reads body. */
+    size_t len;                    /* of the body; fixed for a response */
+    char body[KEPT_BODY_BYTES];
+};
+
 struct connection {
     struct soma_server *server;
     struct MHD_Connection *mhd;
@@ -179,6 +197,8 @@ struct connection {
     _Atomic uint64_t received; /* bytes of the body so far */
     _Atomic bool is_overdue;   /* its request took too long to arrive: reading was shut down */
     TAILQ_ENTRY(connection) entry;
+    struct kept_response kept[KEPT_RESPONSES]; /* libmicrohttpd's thread only */
+    unsigned next_kept;                        /* which is replaced next */
     struct request request;
 };
 

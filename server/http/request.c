@@ -5,6 +5,7 @@
 
 #include "auth.h"
 #include "connection.h"
+#include "handlers.h"
 #include "headers.h"
 #include "metrics.h"
 #include "mhd_errors.h"
@@ -130,16 +131,25 @@ static enum soma_status too_large(struct request *req)
                      raw ? " (--max-body); write in parts" : "");
 }
 
+/* Commands may also come in the compact form. */
+static bool is_compact(const struct request *req)
+{
+    return req->route->handler == &handler_commands && req->content_type.ptr != NULL &&
+           headers_is_type(req->content_type, SOMA_BATCH_TYPE);
+}
+
 static enum soma_status check_body(struct request *req)
 {
     uint64_t max = req->conn->server->max_body_bytes;
     bool raw = is_raw(req->route);
-    req->body_max = raw || max < SOMA_JSON_BODY_BYTES_MAX ? max : SOMA_JSON_BODY_BYTES_MAX;
+    req->body_max =
+        raw || is_compact(req) || max < SOMA_JSON_BODY_BYTES_MAX ? max : SOMA_JSON_BODY_BYTES_MAX;
     if (req->body_announced > req->body_max)
         return too_large(req);
     bool has_body = req->is_chunked || req->body_announced > 0;
     const char *type = raw ? "application/octet-stream" : "application/json";
-    if (!has_body || req->content_type.ptr == NULL || headers_is_type(req->content_type, type))
+    if (!has_body || req->content_type.ptr == NULL || headers_is_type(req->content_type, type) ||
+        is_compact(req))
         return SOMA_OK;
     return soma_fail(&req->error, SOMA_UNSUPPORTED_MEDIA_TYPE, "Content-Type",
                      "Content-Type is \"%.*s\"; this route reads %s (or leave the header out)",

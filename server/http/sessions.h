@@ -42,6 +42,7 @@ struct session {
     pthread_mutex_t lock;  /* guards the next group */
     struct engine *engine; /* NULL once it has ended */
     struct bytes *bytes;
+    uint64_t next_sequence; /* of sequenced batches: commands run so far */
     struct request_list waiters;
     unsigned waiter_count;
 
