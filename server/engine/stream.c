@@ -17,9 +17,7 @@ void stream_init(struct stream *stream, struct device *device, uint64_t id)
 void stream_clear(struct engine *engine, struct stream *stream)
 {
     stream_drop(engine, stream, engine->now_ns);
-    vclock_unref(engine, stream->clock);
     engine_free(engine, stream->flights);
-    stream->clock = NULL;
     stream->flights = NULL;
     stream->flight_capacity = 0;
 }
@@ -232,7 +230,8 @@ enum soma_status stream_wait_event(struct call *call)
         if (event->kind == SOMA_EVENT_KIND_EX)
             return submit_plain(call, &sub);
         return soma_fail(call->error, SOMA_EVENT_NOT_RECORDED, "event",
-                         "event %" PRIu64 " (PLAIN) was never recorded: there is nothing to wait for; "
+                         "event %" PRIu64
+                         " (PLAIN) was never recorded: there is nothing to wait for; "
                          "record it first, or create it with kind EX",
                          event->id);
     }
@@ -241,9 +240,9 @@ enum soma_status stream_wait_event(struct call *call)
     if (point == NULL)
         point = fresh = point_new(engine);
     struct vclock *clock = NULL;
-    bool good = point != NULL &&
-                vclock_join(engine, sub.stream->clock, point->clock, point->stream_key,
-                            point->position, sub.stream->key, &clock);
+    bool good =
+        point != NULL && vclock_join(engine, sub.stream->clock, point->clock, point->stream_key,
+                                     point->position, sub.stream->key, &clock);
     if (!good || !submission_prepare(call, &sub, &point, 1)) {
         vclock_unref(engine, clock);
         point_unref(engine, fresh);
@@ -268,8 +267,8 @@ enum soma_status stream_launch_kernel(struct call *call)
     uint64_t cost_ns = call->command->kernel_cost_ns;
     enum soma_status status = SOMA_OK;
     if (engine->has_bytes)
-        status = engine->bytes.kernel(engine->bytes.ctx, engine, call->command, &cost_ns,
-                                      call->error);
+        status =
+            engine->bytes.kernel(engine->bytes.ctx, engine, call->command, &cost_ns, call->error);
     if (status != SOMA_OK) {
         submission_drop(engine, &sub);
         return status;

@@ -240,7 +240,8 @@ void timeline_resolve(struct engine *engine, uint64_t now_ns)
     }
 }
 
-/* Resetting a device drops a stream's work: who waits for it waits no longer. */
+/* Resetting a device drops a stream's work: who waits for it waits no longer, and the stream no
+ * longer knows what its dropped waits would have told it. */
 void stream_drop(struct engine *engine, struct stream *stream, uint64_t now_ns)
 {
     while (stream->head != NULL) {
@@ -252,6 +253,8 @@ void stream_drop(struct engine *engine, struct stream *stream, uint64_t now_ns)
         }
         task_free(engine, task);
     }
+    vclock_unref(engine, stream->clock);
+    stream->clock = NULL;
     stream->tail = NULL;
     stream->unresolved_tasks = 0;
     stream->flight_count = 0;
@@ -285,7 +288,8 @@ enum soma_status timeline_wait(struct call *call, uint64_t target_ns, enum soma_
         call->now_ns = limit_ns;
     if (target_ns == SOMA_NONE)
         return soma_fail(call->error, timeout, "timeoutMs",
-                         "%s %" PRIu64 " was not over after %" PRIu64 " ms: it waits for an event that "
+                         "%s %" PRIu64 " was not over after %" PRIu64
+                         " ms: it waits for an event that "
                          "nobody has recorded; record it, or wait without a limit",
                          what, id, command->timeout_ms);
     return soma_fail(call->error, timeout, "timeoutMs",

@@ -33,7 +33,7 @@ static void test_reports(void)
 {
     RUN_SCENES(report_scenes);
     /* clang-format off */
-        static const struct scene default_scenes[] = {
+            static const struct scene default_scenes[] = {
     {"a device has as much memory as its SoC when nothing else is said",
      "device.get -> totalBytes=68719476736 soc=Ascend910B1\n"
      "device.get device=1 -> NO_SUCH_DEVICE"},
@@ -186,6 +186,38 @@ static const struct scene reset_scenes[] = {
      "event.record device=1 event=2 stream=0\n"
      "stream.waitEvent stream=0 event=2\n"
      "stream.get stream=0 -> status=COMPLETE"},
+    {"a time that was known before stays what it was for whoever waits elsewhere",
+     "event.create -> event=1\n"
+     "stream.delay stream=0 durationNs=50us -> now=2us\n"
+     "event.record event=1 stream=0\n"
+     "stream.waitEvent device=1 stream=0 event=1\n"
+     "device.reset\n"
+     "stream.get stream=0 -> readyAtNs=5us\n"
+     "stream.get device=1 stream=0 -> readyAtNs=52us"},
+    {"a wait elsewhere for the next record of an event that is gone with its device never ends",
+     "event.create kind=PLAIN -> event=1\n"
+     "event.reset event=1 stream=0\n"
+     "stream.waitEvent device=1 stream=0 event=1\n"
+     "device.reset\n"
+     "stream.synchronize device=1 stream=0 -> MUST_WAIT wait=none\n"
+     "device.reset device=1\n"
+     "stream.synchronize device=1 stream=0"},
+    {"a wait that was dropped orders nothing: its stream forgets what it would have known",
+     "pool.create device=1 maxSize=8g -> pool=1\n"
+     "pool.setAttribute device=1 pool=1 name=reuseFollowEventDependencies value=1\n"
+     "stream.create device=1 -> stream=1\n"
+     "stream.create device=1 -> stream=2\n"
+     "event.create device=1 -> event=1\n"
+     "a: pool.malloc device=1 pool=1 size=1g stream=1 -> ptr=p1\n"
+     "stream.delay device=1 stream=1 durationNs=1ms\n"
+     "pool.free device=1 pool=1 ptr=$a stream=1\n"
+     "event.record device=1 event=1 stream=1\n"
+     "stream.waitEvent stream=0 event=1\n"
+     "device.reset\n"
+     "event.create -> event=2\n"
+     "event.record event=2 stream=0\n"
+     "stream.waitEvent device=1 stream=2 event=2\n"
+     "pool.malloc device=1 pool=1 size=1g stream=2 -> reuse=FRESH ptr=p1+1g"},
     {"a reset of an untouched device does nothing but take its time",
      "device.reset -> now=1us\n"
      "device.reset -> now=2us\n"
