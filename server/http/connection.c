@@ -3,6 +3,7 @@
 
 #include "metrics.h"
 #include "mhd_errors.h"
+#include "reply.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,6 +68,7 @@ static void close_connection(struct soma_server *server, struct connection *conn
     (void)pthread_mutex_lock(&server->connections_lock);
     TAILQ_REMOVE(&server->connections, conn, entry);
     (void)pthread_mutex_unlock(&server->connections_lock);
+    reply_forget(conn);
     free(conn->request.body);
     free(conn);
 }

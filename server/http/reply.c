@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JSON "application/json"
+static const char json_type[] = "application/json";
 
 static void set_answer(struct request *req, struct answer answer)
 {
@@ -19,7 +19,7 @@ static void reply_no_memory(struct request *req)
 {
     const struct soma_server *server = req->conn->server;
     set_answer(req, (struct answer){.http = soma_status_info(SOMA_OUT_OF_MEMORY)->http,
-                                    .content_type = JSON,
+                                    .content_type = json_type,
                                     .body = server->no_memory_body,
                                     .len = server->no_memory_len,
                                     .status = SOMA_OUT_OF_MEMORY});
@@ -50,7 +50,7 @@ void reply_message(struct request *req, int http, enum soma_message message, con
     }
     soma_writer_init(&writer, ANSWER_BYTES_MAX);
     wire_encode_message(&writer, message, base);
-    reply_writer(req, http, JSON, &writer);
+    reply_writer(req, http, json_type, &writer);
 }
 
 void reply_result(struct request *req, const struct soma_result *result)
@@ -64,7 +64,7 @@ void reply_error(struct request *req, const struct soma_error *error)
     soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
     wire_encode_error(&writer, error);
     const char *allow = req->answer.allow;
-    reply_writer(req, soma_status_info(error->status)->http, JSON, &writer);
+    reply_writer(req, soma_status_info(error->status)->http, json_type, &writer);
     req->answer.allow = allow;
     if (req->answer.status == SOMA_OK)
         req->answer.status = error->status;
@@ -136,8 +136,62 @@ static bool add_headers(struct request *req, struct MHD_Response *response)
     return good;
 }
 
+/* ---- small answers ---- */
+
+/* Whether nothing but length and body tells the answer from others of its connection. */
+static bool is_plain(const struct request *req)
+{
+    const struct answer *answer = &req->answer;
+    return answer->content_type == json_type && answer->len <= KEPT_BODY_BYTES &&
+           answer->allow == NULL && !answer->is_replay && answer->http != MHD_HTTP_UNAUTHORIZED &&
+           !req->closes &&
+           !atomic_load_explicit(&req->conn->server->is_draining, memory_order_relaxed);
+}
+
+/* The kept response for bodies of this length; NULL: no memory for one. */
+static struct kept_response *keep_response(struct connection *conn, size_t len)
+{
+    for (unsigned i = 0; i < KEPT_RESPONSES; i++) {
+        if (conn->kept[i].response != NULL && conn->kept[i].len == len)
+            return &conn->kept[i];
+    }
+    struct MHD_Response *response = NULL;
+    struct kept_response *kept = &conn->kept[conn->next_kept++ % KEPT_RESPONSES];
+    response = MHD_create_response_from_buffer(len, kept->body, MHD_RESPMEM_PERSISTENT);
+    if (response == NULL || !add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, json_type)) {
+        if (response != NULL)
+            MHD_destroy_response(response);
+        return NULL;
+    }
+    if (kept->response != NULL)
+        MHD_destroy_response(kept->response);
+    kept->response = response;
+    kept->len = len;
+    return kept;
+}
+
+void reply_forget(struct connection *conn)
+{
+    for (unsigned i = 0; i < KEPT_RESPONSES; i++) {
+        if (conn->kept[i].response != NULL)
+            MHD_destroy_response(conn->kept[i].response);
+        conn->kept[i].response = NULL;
+    }
+}
+
+static enum MHD_Result send_kept(struct request *req, struct kept_response *kept)
+{
+    memcpy(kept->body, req->answer.body, kept->len);
+    enum MHD_Result result = mhd_queue(req->conn->mhd, (unsigned)req->answer.http, kept->response);
+    req->is_answered = result == MHD_YES;
+    return result;
+}
+
 enum MHD_Result reply_send(struct request *req)
 {
+    struct kept_response *kept = is_plain(req) ? keep_response(req->conn, req->answer.len) : NULL;
+    if (kept != NULL)
+        return send_kept(req, kept);
     struct MHD_Response *response = make_response(&req->answer);
     if (response == NULL)
         return MHD_NO;

@@ -26,6 +26,9 @@ void reply_writer(struct request *req, int http, const char *content_type,
 /* Queue req->answer. On the connection's thread only; what the answer owns is given away. */
 enum MHD_Result reply_send(struct request *req);
 
+/* Give back the responses that the connection keeps: at its end. */
+void reply_forget(struct connection *conn);
+
 /* Make server->no_memory_body. false: no memory. */
 bool reply_prepare(struct soma_server *server);
 
