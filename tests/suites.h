@@ -16,6 +16,10 @@ struct soma_suite {
     const struct soma_test *tests; /* ends with {NULL, NULL} */
 };
 
+/* A runner of its own names its list. */
+#ifdef SOMA_SUITES_FILE
+#include SOMA_SUITES_FILE
+#else
 #define SOMA_SUITES(S)                                                                             \
     S(status)                                                                                      \
     S(command)                                                                                     \
@@ -52,6 +56,9 @@ struct soma_suite {
     S(metrics)                                                                                     \
     S(engine_contents)                                                                             \
     S(engine_device)
+#endif                                                                                             \
+    S(engine_space)                                                                                \
+    S(engine_timeline)
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)

@@ -451,8 +451,9 @@ static void dump_sums(const struct fixture *fixture, struct fixture_text *out)
     struct engine_totals totals;
     engine_counts(fixture->engine, &counts);
     engine_totals(fixture->engine, &totals);
-    fixture_text_add(out, "now=%" PRIu64 " mapped=%" PRIu64 "\n", engine_now_ns(fixture->engine),
-                     engine_mapped_bytes(fixture->engine));
+    fixture_text_add(out, "now=%" PRIu64 " mapped=%" PRIu64 " digest=%" PRIx64 "\n",
+                     engine_now_ns(fixture->engine), engine_mapped_bytes(fixture->engine),
+                     engine_digest(fixture->engine));
     const uint64_t *values = (const uint64_t *)&counts;
     for (size_t i = 0; i < sizeof(counts) / sizeof(*values); i++)
         fixture_text_add(out, "count %zu: %" PRIu64 "\n", i, values[i]);
@@ -508,7 +509,8 @@ void fixture_dump(struct fixture *fixture, struct fixture_text *out)
     dump_command(fixture, "event.create", out);
     uint64_t last_event = fixture_number(fixture, "event");
     dump_command(fixture, "pool.create", out);
-    uint64_t last_pool = fixture_number(fixture, "pool");
+    uint64_t last_pool =
+        fixture->status == SOMA_OK ? fixture_number(fixture, "pool") : FIXTURE_POOLS_MAX;
     dump_each(fixture, "pool.get", "pool", last_pool, out);
     dump_each(fixture, "pool.segments", "pool", last_pool, out);
     dump_each(fixture, "event.get", "event", last_event, out);
