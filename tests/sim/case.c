@@ -128,9 +128,9 @@ static void print_error_expectation(FILE *file, enum soma_status status)
 static void print_session(FILE *file, const struct workload_program *program)
 {
     const struct model_config *config = &program->config;
-    fprintf(file, "  \"session\": {\"soc\": \"%s\", \"devices\": %" PRIu32, config->soc->name,
-            config->device_count);
-    fputs("},\n", file);
+    fprintf(file, "  \"session\": {\"soc\": \"%s\", \"devices\": %" PRIu32 "%s},\n",
+            config->soc->name, config->device_count,
+            config->is_wall_clock ? ", \"clock\": \"wall\"" : "");
     if (config->memory_bytes != config->soc->memory_bytes)
         fprintf(file, "  \"note\": \"shows only with %" PRIu64 " bytes of device memory\",\n",
                 config->memory_bytes);

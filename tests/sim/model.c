@@ -212,6 +212,9 @@ enum soma_status model_apply(struct model *model, const struct soma_command *com
     model->now_ns = model->clock_ns + model->config.costs.host_call_ns;
     if (is_query && model_has_mutant(model, MUTANT_QUERY_NO_TIME))
         model->now_ns = model->clock_ns;
+    if (model->config.is_wall_clock && model->wall_ns > model->now_ns)
+        model->now_ns = model->wall_ns;
+    model->wait_ns = SOMA_NONE;
     bury_allocations(model);
     enum soma_status status = command_functions[command->op](model, command, result);
     bool moves = status == SOMA_OK || is_timeout(status);
@@ -231,6 +234,16 @@ enum soma_status model_apply(struct model *model, const struct soma_command *com
 uint64_t model_now_ns(const struct model *model)
 {
     return model->clock_ns;
+}
+
+void model_set_wall(struct model *model, uint64_t now_ns)
+{
+    model->wall_ns = now_ns > model->wall_ns ? now_ns : model->wall_ns;
+}
+
+uint64_t model_wait_ns(const struct model *model)
+{
+    return model->wait_ns;
 }
 
 uint64_t model_mapped_bytes(const struct model *model)

@@ -44,6 +44,7 @@ struct model_config {
     uint32_t device_count;
     const struct soma_soc *soc;
     uint64_t memory_bytes; /* of each device */
+    bool is_wall_clock;
     struct model_costs costs;
     enum model_mutant mutant;
 };
@@ -61,6 +62,10 @@ enum soma_status model_apply(struct model *model, const struct soma_command *com
 void model_release(void *ctx, void *ptr);
 
 uint64_t model_now_ns(const struct model *model);
+
+/* As engine_set_wall and engine_wait_ns. */
+void model_set_wall(struct model *model, uint64_t now_ns);
+uint64_t model_wait_ns(const struct model *model);
 
 /* Bytes of device memory mapped by pools and allocations. */
 uint64_t model_mapped_bytes(const struct model *model);

@@ -126,7 +126,7 @@ bool model_locate(const struct model *model, uint64_t device, uint64_t address, 
         return false;
     const struct model_pool *pool = model_pool(model, index);
     uint32_t granule = (uint32_t)((address - pool->base) / SOMA_GRANULE_BYTES);
-    if (pool->granules[granule].state != SOMA_BLOCK_STATE_BUSY)
+    if (granule >= pool->touched || pool->granules[granule].state != SOMA_BLOCK_STATE_BUSY)
         return false;
     uint32_t first = pool->granules[granule].first;
     place->pool = index;
@@ -148,8 +148,8 @@ enum soma_status model_memory_info(struct model *model, const struct soma_comman
     return SOMA_OK;
 }
 
-/* Make room on a full device, by trimming pools that draw on demand. */
-static bool make_room(struct model *model, uint32_t device, uint64_t bytes)
+/* Would the device have so much if pools that draw on demand were trimmed? */
+static bool has_after_trim(const struct model *model, uint32_t device, uint64_t bytes)
 {
     uint64_t idle = 0;
     for (uint32_t i = 0; i < model->pools.count; i++) {
@@ -157,16 +157,18 @@ static bool make_room(struct model *model, uint32_t device, uint64_t bytes)
         if (pool->is_live && pool->is_demand && pool->device == device)
             idle += pool->reserved - pool->used;
     }
-    bool would_fit = model_device_free(model, device) + idle >= bytes;
-    if (model_has_mutant(model, MUTANT_FULL_NO_TRIM) ||
-        (!would_fit && !model_has_mutant(model, MUTANT_FULL_TRIMS_ANYWAY)))
-        return false;
+    if (model_has_mutant(model, MUTANT_FULL_NO_TRIM))
+        idle = 0;
+    return model_device_free(model, device) + idle >= bytes;
+}
+
+static void trim_demand_pools(struct model *model, uint32_t device)
+{
     for (uint32_t i = 0; i < model->pools.count; i++) {
         struct model_pool *pool = model_pool(model, i);
         if (pool->is_live && pool->is_demand && pool->device == device)
             model_shrink(model, pool, pool->used);
     }
-    return would_fit;
 }
 
 enum soma_status model_memory_malloc(struct model *model, const struct soma_command *command,
@@ -185,7 +187,11 @@ enum soma_status model_memory_malloc(struct model *model, const struct soma_comm
     uint64_t bytes = (command->size + SOMA_ALLOC_ALIGN_BYTES - 1) / SOMA_ALLOC_ALIGN_BYTES *
                      SOMA_ALLOC_ALIGN_BYTES;
     uint64_t page_bytes = (command->size + page - 1) / page * page;
-    if (page_bytes > model_device_free(model, device) && !make_room(model, device, page_bytes))
+    bool is_full = page_bytes > model_device_free(model, device);
+    bool would_fit = has_after_trim(model, device, page_bytes);
+    if (is_full && !would_fit && model_has_mutant(model, MUTANT_FULL_TRIMS_ANYWAY))
+        trim_demand_pools(model, device);
+    if (is_full && !would_fit)
         return SOMA_DEVICE_OUT_OF_MEMORY;
     uint64_t base =
         is_small
@@ -193,6 +199,8 @@ enum soma_status model_memory_malloc(struct model *model, const struct soma_comm
             : model_find_space(model, page_bytes, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END);
     if (base == 0)
         return SOMA_ADDRESS_SPACE_EXHAUSTED;
+    if (is_full)
+        trim_demand_pools(model, device);
     struct model_allocation *allocation = model_list_add(&model->allocations, sizeof(*allocation));
     allocation->device = device;
     allocation->base = base;

@@ -31,6 +31,26 @@ uint32_t model_block_end(const struct model *model, const struct model_pool *poo
     return is_free && end == pool->touched ? pool->granule_count : end;
 }
 
+/* Have entries up to and with this one. */
+static void grow(struct model_pool *pool, uint32_t granule)
+{
+    uint32_t old = pool->granule_capacity;
+    if (granule < old)
+        return;
+    pool->granule_capacity = granule + 1 + old;
+    pool->granules = realloc(pool->granules, pool->granule_capacity * sizeof(*pool->granules));
+    if (pool->granules == NULL)
+        abort();
+    for (uint32_t i = old; i < pool->granule_capacity; i++)
+        pool->granules[i] =
+            (struct model_granule){.state = SOMA_BLOCK_STATE_FREE, .late_task = MODEL_NONE};
+}
+
+void model_pool_init(struct model_pool *pool)
+{
+    grow(pool, 0);
+}
+
 static void set_state(struct model_pool *pool, uint32_t granule, enum soma_block_state state)
 {
     enum soma_block_state old = pool->granules[granule].state;
@@ -41,6 +61,7 @@ static void set_state(struct model_pool *pool, uint32_t granule, enum soma_block
     pool->granules[granule].state = (uint8_t)state;
     if (granule >= pool->touched)
         pool->touched = granule + 1;
+    grow(pool, pool->touched);
 }
 
 uint32_t model_busy_start(const struct model_pool *pool, uint64_t address)
@@ -49,6 +70,8 @@ uint32_t model_busy_start(const struct model_pool *pool, uint64_t address)
         (address - pool->base) % SOMA_GRANULE_BYTES != 0)
         return MODEL_NONE;
     uint32_t granule = (uint32_t)((address - pool->base) / SOMA_GRANULE_BYTES);
+    if (granule >= pool->touched)
+        return MODEL_NONE;
     const struct model_granule *found = &pool->granules[granule];
     return found->state == SOMA_BLOCK_STATE_BUSY && found->first == granule ? granule : MODEL_NONE;
 }
@@ -393,6 +416,7 @@ static void map(struct request *request, uint32_t first)
     struct model *model = request->model;
     struct model_pool *pool = request->pool;
     uint32_t last = first + request->count - 1;
+    grow(pool, last);
     for (uint32_t i = first; i <= last; i++) {
         uint32_t late = pool->granules[i].late_task;
         bool is_skipped = model_has_mutant(model, MUTANT_FRESH_NO_WAIT) ||

@@ -70,9 +70,7 @@ enum soma_status model_pool_create(struct model *model, const struct soma_comman
     pool->base = base;
     pool->max_bytes = bytes;
     pool->granule_count = (uint32_t)granules;
-    pool->granules = model_alloc(granules * sizeof(*pool->granules));
-    for (uint32_t i = 0; i < pool->granule_count; i++)
-        pool->granules[i].late_task = MODEL_NONE;
+    model_pool_init(pool);
     result->message = SOMA_MESSAGE_POOL_CREATED;
     describe_created(pool, &result->u.pool_created);
     return SOMA_OK;

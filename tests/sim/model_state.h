@@ -82,9 +82,10 @@ struct model_pool {
     bool is_live;
     bool is_demand;
     uint64_t base, max_bytes;
-    struct model_granule *granules;
     uint32_t granule_count;
-    uint32_t touched; /* granules from here on have never been anything but FREE */
+    uint32_t touched;               /* granules from here on have never been anything but FREE */
+    struct model_granule *granules; /* these, and at least one more that is FREE */
+    uint32_t granule_capacity;
     bool follow_events, allow_opportunistic, allow_internal;
     uint64_t threshold;
     uint64_t used, reserved, used_high, reserved_high; /* bytes */
@@ -105,6 +106,8 @@ struct model {
     struct model_config config;
     uint64_t clock_ns; /* the host clock after the last applied command */
     uint64_t now_ns;   /* the host clock as the running command sees it */
+    uint64_t wall_ns;  /* is_wall_clock: as last told */
+    uint64_t wait_ns;  /* after MUST_WAIT: when it is over; SOMA_NONE: unknown */
     uint64_t applied;  /* commands applied so far */
     struct model_list tasks, dependencies, streams, events, pools, allocations;
     uint64_t next_stream, next_event, next_pool; /* ids */
@@ -177,6 +180,9 @@ uint64_t model_cost(const struct model *model, uint64_t fixed_ns, uint64_t size_
 void model_answer_synchronized(struct model *model, uint32_t device, struct soma_result *result);
 
 /* ---- model_pool.c: blocks of pools ---- */
+
+/* Nothing was ever allocated in the new pool. */
+void model_pool_init(struct model_pool *pool);
 
 /* Past the last granule of the block at `first`. */
 uint32_t model_block_end(const struct model *model, const struct model_pool *pool, uint32_t first);

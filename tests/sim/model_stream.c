@@ -130,7 +130,7 @@ enum soma_status model_stream_create(struct model *model, const struct soma_comm
         return SOMA_NO_SUCH_DEVICE;
     for (uint32_t i = 0; i < model->streams.count; i++) {
         const struct model_stream *stream = model_stream(model, i);
-        live += stream->is_live && stream->device == command->device;
+        live += stream->is_live && stream->id != 0 && stream->device == command->device;
     }
     if (live >= model->config.soc->max_streams)
         return SOMA_STREAM_LIMIT;
@@ -216,8 +216,10 @@ enum soma_status model_stream_destroy(struct model *model, const struct soma_com
         return SOMA_DEFAULT_STREAM;
     if (!model_ready_ns(model, stream, &ready_ns))
         return SOMA_MUST_WAIT;
-    if (ready_ns > model->now_ns && !model_has_mutant(model, MUTANT_DESTROY_NO_TIME))
-        model->now_ns = ready_ns;
+    if (!model_has_mutant(model, MUTANT_DESTROY_NO_TIME))
+        status = model_wait(model, command, true, ready_ns, SOMA_STREAM_SYNC_TIMEOUT);
+    if (status != SOMA_OK)
+        return status;
     model_stream(model, stream)->is_live = false;
     if (model_has_mutant(model, MUTANT_DESTROY_RELEASES))
         model_release_idle(model, (uint32_t)command->device);

@@ -253,15 +253,23 @@ void model_drop_work(struct model *model, uint32_t device)
 enum soma_status model_wait(struct model *model, const struct soma_command *command, bool is_known,
                             uint64_t ready_ns, enum soma_status timeout)
 {
-    bool is_finite = command->timeout_ms != SOMA_NONE;
+    bool is_finite =
+        command->timeout_ms != SOMA_NONE && (command->present & SOMA_HAS(timeout_ms)) != 0;
+    bool is_expired = is_finite && (command->expired || command->timeout_ms == 0);
+    bool is_wall = model->config.is_wall_clock;
     uint64_t limit_ns = is_finite ? model->now_ns + command->timeout_ms * 1000000 : 0;
-    bool is_over = is_finite && (command->expired || command->timeout_ms == 0);
-    if (!is_known && !is_over)
+    if (is_known && ready_ns <= model->now_ns)
+        return SOMA_OK;
+    if ((!is_known || is_wall) && !is_expired) {
+        model->wait_ns = is_known ? ready_ns : SOMA_NONE;
         return SOMA_MUST_WAIT;
+    }
+    if (is_wall)
+        return timeout;
     if (is_finite && (!is_known || ready_ns > limit_ns)) {
         model->now_ns = limit_ns;
         return timeout;
     }
-    model->now_ns = later(model->now_ns, ready_ns);
+    model->now_ns = ready_ns;
     return SOMA_OK;
 }

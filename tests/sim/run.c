@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "compare.h"
+#include "kernel.h"
 #include "subject.h"
 
 #include <inttypes.h>
@@ -16,9 +17,12 @@ struct runner {
     const struct workload_program *program;
     struct subject subject;
     struct model *model;
+    uint64_t wall_ns;
     uint64_t *values; /* what each step created */
     uint32_t value_capacity;
     struct run_difference *difference;
+    struct run_statistics *statistics; /* never NULL */
+    struct run_statistics unused;
 };
 
 /* What one step gave, in both. */
@@ -113,7 +117,71 @@ static bool is_refused_for_want(struct runner *runner, const struct workload_ste
     if (is_refused)
         compare_numbers(runner, index, "clock after a refusal for want of memory",
                         engine_now_ns(subject->engine), before_ns);
+    runner->statistics->failures += is_refused;
     return is_refused;
+}
+
+/* An engine that keeps no contents must say the same, but for the bytes themselves; a kernel's cost
+ * has to be told. */
+static void predict(struct runner *runner, uint32_t index, const struct soma_command *command,
+                    const struct outcome *outcome)
+{
+    struct engine *predictor = runner->subject.predictor;
+    struct soma_command predicted = *command;
+    struct soma_result result;
+    struct soma_error error;
+    struct sim_kernel kernel;
+    char path[200];
+    char what[256];
+    if (command->op == SOMA_OP_STREAM_LAUNCH_KERNEL) {
+        if (outcome->engine_status != SOMA_OK || sim_kernel_parse(command, &kernel) != SOMA_OK)
+            return;
+        predicted.kernel_cost_ns = kernel.cost_ns;
+    }
+    enum soma_status status = engine_apply(predictor, &predicted, &result, &error);
+    if (status != outcome->engine_status)
+        note_outcome(runner, index, outcome, "status without contents");
+    if (status == SOMA_OK && command->op != SOMA_OP_MEMORY_READ &&
+        !compare_results(&outcome->engine_result, &result, path, sizeof(path))) {
+        (void)snprintf(what, sizeof(what), "answer without contents: %s", path);
+        note_outcome(runner, index, outcome, what);
+    }
+    compare_numbers(runner, index, "digest without contents", engine_digest(predictor),
+                    engine_digest(runner->subject.engine));
+    if (status == SOMA_OK)
+        engine_result_clear(predictor, &result);
+}
+
+static void count(struct run_statistics *statistics, const struct soma_command *command,
+                  const struct outcome *outcome)
+{
+    statistics->statuses[outcome->model_status]++;
+    if (outcome->model_status != SOMA_OK)
+        statistics->refused[command->op]++;
+    else
+        statistics->done[command->op]++;
+    if (outcome->model_status == SOMA_OK && command->op == SOMA_OP_POOL_MALLOC)
+        statistics->reuse[outcome->model_result.u.pool_block.reuse]++;
+}
+
+void run_print_statistics(const struct run_statistics *statistics)
+{
+    for (int op = 0; op < SOMA_OP_COUNT; op++) {
+        if (statistics->done[op] + statistics->refused[op] > 0)
+            printf("%-22s %10" PRIu64 " done %10" PRIu64 " refused\n",
+                   soma_op_info((enum soma_op)op)->name, statistics->done[op],
+                   statistics->refused[op]);
+    }
+    for (unsigned i = 0; soma_status_row(i) != NULL; i++) {
+        const struct soma_status_info *info = soma_status_row(i);
+        if (statistics->statuses[info->status] > 0)
+            printf("%-26s %10" PRIu64 "\n", info->name, statistics->statuses[info->status]);
+    }
+    for (int reuse = 0; reuse < 5; reuse++)
+        printf("malloc %-19s %10" PRIu64 "\n", soma_word_of(SOMA_GROUP_reuse, reuse),
+               statistics->reuse[reuse]);
+    printf("%" PRIu64 " commands refused for want of memory, then repeated\n",
+           statistics->failures);
 }
 
 static void apply_both(struct runner *runner, uint32_t index, const struct soma_command *command,
@@ -127,10 +195,39 @@ static void apply_both(struct runner *runner, uint32_t index, const struct soma_
         outcome->engine_status =
             engine_apply(runner->subject.engine, command, &outcome->engine_result, &outcome->error);
     }
+    predict(runner, index, command, outcome);
     outcome->model_status = model_apply(runner->model, command, &outcome->model_result);
+    count(runner->statistics, command, outcome);
 }
 
-static void compare_outcome(struct runner *runner, uint32_t index, const struct outcome *outcome)
+/* The field at fault is one of the command's. */
+static bool is_field_known(const struct soma_command *command, const char *field)
+{
+    const struct soma_op_info *info = soma_op_info(command->op);
+    size_t len = strcspn(field, ".[");
+    for (size_t i = 0; i < info->field_count; i++) {
+        const char *json = soma_field_json(info->fields[i].field);
+        if (strlen(json) == len && strncmp(json, field, len) == 0)
+            return true;
+    }
+    return len == 0;
+}
+
+static void compare_errors(struct runner *runner, uint32_t index,
+                           const struct soma_command *command, const struct outcome *outcome)
+{
+    const struct soma_error *error = &outcome->error;
+    char what[160];
+    if (error->status != outcome->engine_status || error->message[0] == '\0')
+        note_outcome(runner, index, outcome, "the error says nothing, or something else");
+    if (!is_field_known(command, error->field)) {
+        (void)snprintf(what, sizeof(what), "the error names a field \"%s\"", error->field);
+        note_outcome(runner, index, outcome, what);
+    }
+}
+
+static void compare_outcome(struct runner *runner, uint32_t index,
+                            const struct soma_command *command, const struct outcome *outcome)
 {
     char path[256];
     char what[300];
@@ -144,9 +241,11 @@ static void compare_outcome(struct runner *runner, uint32_t index, const struct 
         (void)snprintf(what, sizeof(what), "answer: %s", path);
         note_outcome(runner, index, outcome, what);
     }
-    if (status != SOMA_OK && status != SOMA_MUST_WAIT &&
-        (outcome->error.status != status || outcome->error.message[0] == '\0'))
-        note_outcome(runner, index, outcome, "the error says nothing, or something else");
+    if (status == SOMA_MUST_WAIT)
+        compare_numbers(runner, index, "wait until", engine_wait_ns(runner->subject.engine),
+                        model_wait_ns(runner->model));
+    else if (status != SOMA_OK)
+        compare_errors(runner, index, command, outcome);
     if (engine_now_ns(runner->subject.engine) != model_now_ns(runner->model)) {
         (void)snprintf(what, sizeof(what), "host clock: engine %" PRIu64 ", model %" PRIu64,
                        engine_now_ns(runner->subject.engine), model_now_ns(runner->model));
@@ -174,6 +273,14 @@ static void keep_value(struct runner *runner, uint32_t index, uint64_t value)
     runner->values[index] = value;
 }
 
+static void set_wall(struct runner *runner, uint64_t wall_ns)
+{
+    runner->wall_ns = wall_ns;
+    engine_set_wall(runner->subject.engine, wall_ns);
+    engine_set_wall(runner->subject.predictor, wall_ns);
+    model_set_wall(runner->model, wall_ns);
+}
+
 /* Run step `index` in both. *outcome: give back with release_outcome. */
 static void run_step(struct runner *runner, uint32_t index, struct outcome *outcome)
 {
@@ -181,13 +288,18 @@ static void run_step(struct runner *runner, uint32_t index, struct outcome *outc
     struct soma_command command;
     struct soma_kernel_arg args[2];
     workload_command(step, runner->values, &command, args);
+    set_wall(runner, runner->wall_ns + step->wall_step_ns);
     apply_both(runner, index, &command, true, outcome);
-    compare_outcome(runner, index, outcome);
+    compare_outcome(runner, index, &command, outcome);
     if (outcome->engine_status == SOMA_MUST_WAIT && step->is_retried &&
         !runner->difference->is_found) {
-        command.expired = true;
+        uint64_t wait_ns = model_wait_ns(runner->model);
+        if (step->is_patient && wait_ns != SOMA_NONE)
+            set_wall(runner, wait_ns);
+        else
+            command.expired = true;
         apply_both(runner, index, &command, false, outcome);
-        compare_outcome(runner, index, outcome);
+        compare_outcome(runner, index, &command, outcome);
     }
     keep_value(runner, index,
                outcome->model_status == SOMA_OK
@@ -278,6 +390,7 @@ static void start(struct runner *runner, const struct workload_program *program,
     config.mutant = options->mutant;
     runner->program = program;
     runner->difference = difference;
+    runner->statistics = options->statistics != NULL ? options->statistics : &runner->unused;
     runner->model = model_create(&config);
     subject_init(&runner->subject, &config);
 }

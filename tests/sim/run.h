@@ -4,10 +4,21 @@
 
 #include "workload.h"
 
+/* How often things happened: to see that a workload reaches what it should. */
+struct run_statistics {
+    uint64_t done[SOMA_OP_COUNT], refused[SOMA_OP_COUNT];
+    uint64_t statuses[300]; /* by enum soma_status */
+    uint64_t reuse[5];      /* by enum soma_reuse */
+    uint64_t failures;      /* commands refused because something in the engine was made to fail */
+};
+
+void run_print_statistics(const struct run_statistics *statistics);
+
 struct run_options {
     uint32_t command_count; /* of a program that is made */
     enum model_mutant mutant;
     bool has_faults;
+    struct run_statistics *statistics; /* counted on; NULL: not counted */
 };
 
 /* The first thing that was not the same. */

@@ -1,10 +1,11 @@
 /* soma_sim: random programs in the engine and in the plain model, until they differ.
  *
- *   soma_sim [--seed N] [--runs N] [--commands N] [--faults] [--quiet]
+ *   soma_sim [--seed N] [--runs N] [--commands N] [--faults] [--quiet] [--stats]
  *   soma_sim --mutate [--seed N] [--runs N] [--commands N]
  *
  * A run is one session with its own seed (--seed, --seed + 1, ...). A difference is printed with
  * its seed, shrunk, and written as a conformance case to sim-<seed>.json in the current directory.
+ * --quiet neither shrinks nor writes; --stats tells how often each command and each refusal came.
  * --faults lets allocations and contents of the engine fail now and then. --mutate breaks one rule
  * of the model after the other and passes for each that is noticed. Exit code 0 only when nothing
  * failed. */
@@ -21,7 +22,7 @@
 
 struct arguments {
     uint64_t seed, runs, commands;
-    bool has_faults, is_mutating, is_quiet;
+    bool has_faults, is_mutating, is_quiet, has_statistics;
 };
 
 static bool parse_number(const char *text, uint64_t *value)
@@ -43,6 +44,8 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->is_mutating = true;
         else if (strcmp(argv[i], "--quiet") == 0)
             arguments->is_quiet = true;
+        else if (strcmp(argv[i], "--stats") == 0)
+            arguments->has_statistics = true;
         else if (strcmp(argv[i], "--seed") == 0)
             number = &arguments->seed;
         else if (strcmp(argv[i], "--runs") == 0)
@@ -140,9 +143,11 @@ static int simulate(const struct arguments *arguments)
 {
     uint64_t failed = 0;
     uint64_t commands = 0;
+    struct run_statistics statistics = {0};
     for (uint64_t run = 0; run < arguments->runs; run++) {
         struct run_options options = {.command_count = (uint32_t)arguments->commands,
-                                      .has_faults = arguments->has_faults};
+                                      .has_faults = arguments->has_faults,
+                                      .statistics = &statistics};
         struct workload_program program;
         struct run_difference difference;
         watch_run(arguments->seed + run);
@@ -156,6 +161,8 @@ static int simulate(const struct arguments *arguments)
         run_difference_release(&difference);
         workload_program_release(&program);
     }
+    if (arguments->has_statistics)
+        run_print_statistics(&statistics);
     printf("%" PRIu64 " commands in %" PRIu64 " sessions\n", commands, arguments->runs);
     return finish(arguments->runs - failed, failed);
 }
@@ -202,7 +209,7 @@ int main(int argc, char **argv)
     struct arguments arguments = {.seed = 1, .runs = 300, .commands = 4000};
     if (!parse_arguments(argc, argv, &arguments)) {
         fprintf(stderr, "usage: soma_sim [--seed N] [--runs N] [--commands N] [--faults] "
-                        "[--quiet] [--mutate]\n");
+                        "[--quiet] [--stats] [--mutate]\n");
         return 2;
     }
     return arguments.is_mutating ? mutate(&arguments) : simulate(&arguments);

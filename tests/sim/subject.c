@@ -202,6 +202,7 @@ void subject_init(struct subject *subject, const struct model_config *config)
     struct engine_config engine_config = {.device_count = config->device_count,
                                           .soc = config->soc,
                                           .memory_bytes = config->memory_bytes,
+                                          .wall_clock = config->is_wall_clock,
                                           .costs = &subject->costs};
     struct engine_mem mem = {.ctx = subject, .alloc = alloc, .release = release};
     struct engine_bytes bytes = {.ctx = subject,
@@ -214,14 +215,16 @@ void subject_init(struct subject *subject, const struct model_config *config)
                                  .copy = copy_bytes,
                                  .kernel = run_kernel};
     subject->engine = engine_create(&engine_config, &mem, &bytes);
-    if (subject->engine == NULL)
+    subject->predictor = engine_create(&engine_config, &mem, NULL);
+    if (subject->engine == NULL || subject->predictor == NULL)
         abort();
 }
 
 void subject_release(struct subject *subject)
 {
     engine_destroy(subject->engine);
-    subject->engine = NULL;
+    engine_destroy(subject->predictor);
+    subject->engine = subject->predictor = NULL;
     if (subject->range_count > 0)
         complain(subject, "not released:", subject->ranges[0].base, subject->ranges[0].bytes);
     if (subject->blocks_held > 0)

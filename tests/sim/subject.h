@@ -13,6 +13,7 @@ struct subject_range {
 
 struct subject {
     struct engine *engine;
+    struct engine *predictor; /* the same session without contents */
     struct sim_bytes *bytes;
     struct engine_costs costs;
     struct subject_range *ranges; /* reserved, in no order */

@@ -211,7 +211,7 @@ static struct workload_step next_step(struct workload *workload)
         workload_plan_audit(workload);
     }
     if (workload->plan_count == 0) {
-        if (workload_chance(workload, 15))
+        if (workload_chance(workload, 40))
             workload_plan_chain(workload);
         else if (workload_chance(workload, workload->is_plain / 40))
             workload_plan_pending(workload);
@@ -230,7 +230,11 @@ uint32_t workload_next(struct workload *workload)
     struct workload_program *program = workload->program;
     struct workload_step step = next_step(workload);
     step.is_retried = workload_chance(workload, 500);
-    if (workload_chance(workload, workload->faults))
+    step.is_patient = workload_chance(workload, 500);
+    if (workload_chance(workload, 300))
+        step.wall_step_ns = workload_below(workload, 2 * workload->delay_ns);
+    /* A record that others wait for may lose what it knows when memory runs out: allowed. */
+    if (step.command.op != SOMA_OP_EVENT_RECORD && workload_chance(workload, workload->faults))
         step.fail_alloc = (uint32_t)workload_between(workload, 1, 6);
     if (workload_chance(workload, workload->faults))
         step.fail_bytes = true;
@@ -264,17 +268,34 @@ static void choose_costs(struct workload *workload, struct model_costs *costs)
     costs->kernel_ns = workload_below(workload, 50000);
 }
 
+static const struct soma_soc *ordinary_soc(void)
+{
+    static const char name[] = "Ascend910B1";
+    return soma_soc_find(name, sizeof(name) - 1);
+}
+
+/* The same, but a device has no more than three streams beside its own. */
+static const struct soma_soc *soc_of_few_streams(void)
+{
+    static struct soma_soc soc;
+    soc = *ordinary_soc();
+    soc.max_streams = 3;
+    return &soc;
+}
+
 static void choose_session(struct workload *workload)
 {
     struct model_config *config = &workload->program->config;
-    static const char soc[] = "Ascend910B1";
-    config->soc = soma_soc_find(soc, sizeof(soc) - 1);
+    config->soc = workload_chance(workload, 900) ? ordinary_soc() : soc_of_few_streams();
+    config->is_wall_clock = workload_chance(workload, 100);
     config->device_count = (uint32_t)workload_between(workload, 1, 3);
     config->memory_bytes = workload_between(workload, 24, 160) * MIB;
     if (workload_chance(workload, 200))
         config->memory_bytes += workload_below(workload, 4 * MIB);
     if (workload_chance(workload, 60))
         config->memory_bytes = config->soc->memory_bytes;
+    if (workload_chance(workload, 30)) /* a few pools take all addresses */
+        config->memory_bytes = UINT64_C(25) * 1024 * 1024 * MIB;
     choose_costs(workload, &config->costs);
 }
 

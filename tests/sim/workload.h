@@ -25,12 +25,14 @@ struct workload_step {
     struct workload_reference references[WORKLOAD_REFERENCES_MAX];
     uint32_t reference_count;
     struct soma_kernel_arg args[2]; /* command.args.items points here once the step is taken */
-    uint32_t arg_step;   /* args[0] is an address that this step created; WORKLOAD_NONE: not */
-    uint32_t target;     /* the generator's own: the object that the command ends */
-    uint32_t fail_alloc; /* first run with the engine's n-th allocation failing; 0: not */
-    bool fail_bytes;     /* first run with the first call for contents failing */
-    bool is_retried;     /* when it has to wait: run again with its timeout over */
-    bool is_disabled;    /* taken out by shrinking */
+    uint32_t arg_step;     /* args[0] is an address that this step created; WORKLOAD_NONE: not */
+    uint32_t target;       /* the generator's own: the object that the command ends */
+    uint32_t fail_alloc;   /* first run with the engine's n-th allocation failing; 0: not */
+    bool fail_bytes;       /* first run with the first call for contents failing */
+    bool is_retried;       /* when it has to wait: run again with its timeout over, or */
+    bool is_patient;       /* with a wall clock, when what it waits for is over */
+    uint64_t wall_step_ns; /* the wall clock moves so far before it */
+    bool is_disabled;      /* taken out by shrinking */
 };
 
 struct workload_program {

@@ -272,6 +272,8 @@ static void make_pool_create(struct workload *workload, struct workload_step *st
         bytes -= workload_below(workload, SOMA_GRANULE_BYTES);
     if (workload_chance(workload, 20))
         bytes = workload_random(workload) >> workload_below(workload, 64);
+    if (workload_chance(workload, 30))
+        bytes = workload_between(workload, 1, workload->program->config.memory_bytes);
     if (workload_chance(workload, workload->is_demand))
         bytes = 0;
     if (bytes != 0 || workload_chance(workload, 300))
@@ -496,8 +498,8 @@ static const struct {
     {SOMA_OP_POOL_GET_ATTRIBUTES, 8, make_on_pool},
     {SOMA_OP_POOL_GET_ATTRIBUTE, 8, make_get_attribute},
     {SOMA_OP_POOL_SET_ATTRIBUTE, 20, make_set_attribute},
-    {SOMA_OP_POOL_MALLOC, 240, make_pool_malloc},
-    {SOMA_OP_POOL_FREE, 200, make_pool_free},
+    {SOMA_OP_POOL_MALLOC, 210, make_pool_malloc},
+    {SOMA_OP_POOL_FREE, 215, make_pool_free},
     {SOMA_OP_POOL_TRIM_TO, 12, make_trim},
     {SOMA_OP_POOL_DESTROY, 3, make_pool_destroy},
     {SOMA_OP_MEMORY_INFO, 10, make_nothing},
@@ -551,14 +553,55 @@ static bool is_enough(const struct workload *workload, enum soma_op op)
     return false;
 }
 
+/* What must live on the device for the command to mean anything. */
+static enum workload_kind needed_kind(enum soma_op op)
+{
+    if (op == SOMA_OP_STREAM_WAIT_EVENT || (op > SOMA_OP_EVENT_LIST && op <= SOMA_OP_EVENT_ELAPSED))
+        return WORKLOAD_EVENT;
+    if (op == SOMA_OP_POOL_FREE)
+        return WORKLOAD_BLOCK;
+    if (op > SOMA_OP_POOL_LIST && op <= SOMA_OP_POOL_DESTROY)
+        return WORKLOAD_POOL;
+    if (op >= SOMA_OP_MEMORY_FREE && op <= SOMA_OP_MEMORY_READ)
+        return WORKLOAD_ALLOCATION;
+    return WORKLOAD_STREAM; /* the default one always lives */
+}
+
+/* Mostly the command that chance chose; where there is nothing for it, the one that makes it. */
+static enum soma_op sensible_op(struct workload *workload, enum soma_op op, uint32_t device)
+{
+    static const enum soma_op creates[] = {
+        [WORKLOAD_STREAM] = SOMA_OP_STREAM_CREATE,     [WORKLOAD_EVENT] = SOMA_OP_EVENT_CREATE,
+        [WORKLOAD_POOL] = SOMA_OP_POOL_CREATE,         [WORKLOAD_BLOCK] = SOMA_OP_POOL_MALLOC,
+        [WORKLOAD_ALLOCATION] = SOMA_OP_MEMORY_MALLOC,
+    };
+    for (int i = 0; i < 3; i++) {
+        enum workload_kind kind = needed_kind(op);
+        if (workload_pick(workload, kind, device) != WORKLOAD_NONE ||
+            workload_chance(workload, 2 * workload->wrong))
+            break;
+        op = creates[kind];
+    }
+    return op;
+}
+
+static uint32_t row_of(enum soma_op op)
+{
+    uint32_t row = 0;
+    while (op_rows[row].op != op)
+        row++;
+    return row;
+}
+
 struct workload_step workload_random_step(struct workload *workload)
 {
     uint32_t devices = workload->program->config.device_count;
     uint32_t row = random_row(workload);
     while (is_enough(workload, op_rows[row].op))
         row = random_row(workload);
-    struct workload_step step = workload_step_of(op_rows[row].op);
     uint32_t device = (uint32_t)workload_below(workload, devices);
+    row = row_of(sensible_op(workload, op_rows[row].op, device));
+    struct workload_step step = workload_step_of(op_rows[row].op);
     op_rows[row].make(workload, &step, device);
     bool is_made_up = workload_chance(workload, workload->wrong / 8);
     workload_set(&step, SOMA_FIELD_device,
