@@ -105,24 +105,42 @@ static aclError reset_on_service(uint32_t device)
     return ACL_SUCCESS;
 }
 
-aclError client_device_reset(uint32_t device, bool all)
+/* Count one aclrtSetDevice less, or all; *is_last: none is left. The lock is not held while the
+ * service is asked, because the end of the session takes it while it holds the session's. */
+static aclError uncount(uint32_t device, bool all, struct device_state *before, bool *is_last)
 {
     (void)pthread_mutex_lock(&lock);
     struct device_state *state = &devices[device];
-    uint32_t left = all || state->set_count == 0 ? 0 : state->set_count - 1;
     aclError error = ACL_SUCCESS;
+    *before = *state;
+    *is_last = all || state->set_count == 1;
     if (state->set_count == 0)
         error = client_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
                             "device %u is not set in this process, or was reset as often as it was "
                             "set: call aclrtSetDevice first",
                             device);
-    else if (left == 0)
-        error = reset_on_service(device);
-    if (error == ACL_SUCCESS) {
-        state->set_count = left;
-        state->primary = left > 0 ? state->primary : NULL;
-    }
+    else if (*is_last)
+        *state = (struct device_state){0, NULL};
+    else
+        state->set_count--;
     (void)pthread_mutex_unlock(&lock);
+    return error;
+}
+
+aclError client_device_reset(uint32_t device, bool all)
+{
+    struct device_state before;
+    bool is_last = false;
+    aclError error = uncount(device, all, &before, &is_last);
+    if (error != ACL_SUCCESS || !is_last)
+        return error;
+    error = reset_on_service(device);
+    if (error != ACL_SUCCESS) { /* nothing has changed, unless another thread set it again */
+        (void)pthread_mutex_lock(&lock);
+        if (devices[device].set_count == 0)
+            devices[device] = before;
+        (void)pthread_mutex_unlock(&lock);
+    }
     return error;
 }
 

@@ -22,6 +22,8 @@
 
 #define TTL_SECONDS_DEFAULT 60
 #define TTL_SECONDS_MAX 86400
+#define LONG_TIMEOUT_MS CLIENT_TIMEOUT_MS_MAX /* as the endpoint says */
+#define EXIT_TIMEOUT_MS 1000                  /* nobody waits long for an ending process */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct client_session *current;   /* NULL: none is open */
@@ -31,7 +33,7 @@ static bool is_finalized;                /* aclFinalize came last */
 
 /* ---- opening ---- */
 
-static aclError send_json(const struct client_session *session, enum soma_method method,
+static aclError send_json(const struct client_endpoint *endpoint, enum soma_method method,
                           const char *path, const struct soma_writer *body, cJSON **root)
 {
     struct client_request request = {.method = method, .path = path};
@@ -40,13 +42,13 @@ static aclError send_json(const struct client_session *session, enum soma_method
         request.body = body->ptr;
         request.body_len = body->len;
     }
-    return client_exchange(&session->endpoint, &request, root);
+    return client_exchange(endpoint, &request, root);
 }
 
 static aclError check_protocol(const struct client_session *session)
 {
     cJSON *root = NULL;
-    aclError error = send_json(session, SOMA_METHOD_GET, "/v1/version", NULL, &root);
+    aclError error = send_json(&session->endpoint, SOMA_METHOD_GET, "/v1/version", NULL, &root);
     if (error != ACL_SUCCESS)
         return error;
     const cJSON *protocol = cJSON_GetObjectItemCaseSensitive(root, "protocol");
@@ -124,7 +126,7 @@ static aclError create_session(struct client_session *session)
     cJSON *root = NULL;
     aclError error = write_wish(&body);
     if (error == ACL_SUCCESS)
-        error = send_json(session, SOMA_METHOD_POST, "/v1/sessions", &body, &root);
+        error = send_json(&session->endpoint, SOMA_METHOD_POST, "/v1/sessions", &body, &root);
     if (error == ACL_SUCCESS)
         error = read_created(session, root);
     cJSON_Delete(root);
@@ -144,12 +146,15 @@ static void say_emulated(const struct client_session *session)
 }
 
 /* Tell a server that is not ours; the lease would end the session too. */
-static void delete_session(const struct client_session *session)
+static void delete_session(const struct client_session *session, long timeout_ms)
 {
+    struct client_endpoint endpoint = session->endpoint;
     char path[128];
     cJSON *root = NULL;
+    if (endpoint.timeout_ms > timeout_ms)
+        endpoint.timeout_ms = timeout_ms;
     (void)snprintf(path, sizeof(path), "/v1/sessions/%s", session->id);
-    (void)!send_json(session, SOMA_METHOD_DELETE, path, NULL, &root);
+    (void)!send_json(&endpoint, SOMA_METHOD_DELETE, path, NULL, &root);
     cJSON_Delete(root);
 }
 
@@ -167,7 +172,7 @@ static aclError open_session(struct client_session *session)
     error = client_keeper_start(&session->keeper, &session->endpoint, session->id,
                                 session->ttl_seconds, session->server.output);
     if (error != ACL_SUCCESS && session->server.pid == 0)
-        delete_session(session);
+        delete_session(session, session->endpoint.timeout_ms);
     return error;
 }
 
@@ -272,8 +277,8 @@ void client_session_release(struct client_session *session)
         free(session);
 }
 
-/* With the lock held. */
-static void end_locked(void)
+/* With the lock held. timeout_ms: how long to wait for a shared server at most. */
+static void end_locked(long timeout_ms)
 {
     struct client_session *session = current;
     current = NULL;
@@ -284,7 +289,7 @@ static void end_locked(void)
     if (session->server.pid > 0)
         client_server_stop(&session->server);
     else
-        delete_session(session);
+        delete_session(session, timeout_ms);
     forget_objects();
     client_session_release(session);
 }
@@ -318,7 +323,7 @@ aclError client_session_finalize(void)
     (void)pthread_mutex_lock(&lock);
     bool is_repeated = is_finalized;
     if (!is_repeated)
-        end_locked();
+        end_locked(LONG_TIMEOUT_MS);
     is_finalized = true;
     (void)pthread_mutex_unlock(&lock);
     return is_repeated ? fail_repeated() : ACL_SUCCESS;
@@ -330,7 +335,7 @@ aclError client_session_finalize_one(uint64_t *left)
     bool is_repeated = init_count == 0;
     uint64_t count = is_repeated ? 0 : init_count - 1;
     if (!is_repeated && count == 0) {
-        end_locked();
+        end_locked(LONG_TIMEOUT_MS);
         is_finalized = true;
     }
     init_count = count;
@@ -346,9 +351,7 @@ __attribute__((destructor)) static void end_with_process(void)
 {
     if (pthread_mutex_trylock(&lock) != 0)
         return;
-    if (current != NULL && current->endpoint.timeout_ms > 1000)
-        current->endpoint.timeout_ms = 1000; /* nobody waits long for an ending process */
-    end_locked();
+    end_locked(EXIT_TIMEOUT_MS);
     (void)pthread_mutex_unlock(&lock);
     client_curl_thread_end();
 }

@@ -7,7 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Read by AddressSanitizer: a size that no host has gives NULL, as without it. */
+/* Read by the sanitizers: a size that no host has gives NULL, and a child after fork goes on. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1:die_after_fork=0";
+}
+
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

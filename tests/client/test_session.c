@@ -1,5 +1,6 @@
 /* Start and end of ACL against the fake service. */
 #include "client_fixture.h"
+#include "sanitizers.h"
 #include "suites.h"
 
 #include <stdio.h>
@@ -146,6 +147,8 @@ static int run_child(aclrtStream stream)
         return 1;
     if (aclrtSynchronizeStream(NULL) != ACL_ERROR_RT_CONTEXT_NULL)
         return 2;
+    if (HAS_THREAD_SANITIZER)
+        return 0;
     if (aclInit(NULL) != ACL_SUCCESS || aclrtGetDeviceCount(&count) != ACL_SUCCESS || count != 8)
         return 3;
     if (aclrtSetDevice(1) != ACL_SUCCESS || aclrtSynchronizeDevice() != ACL_SUCCESS)

@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Read by ThreadSanitizer: a child after fork goes on. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+
 static bool add_suite(const char *name, const struct process_test *tests)
 {
     CU_pSuite suite = CU_add_suite(name, NULL, NULL);

@@ -1,5 +1,6 @@
 /* The programs under test. */
 #include "process.h"
+#include "sanitizers.h"
 
 #include "acl/acl.h"
 
@@ -178,6 +179,7 @@ static int exit_while_a_thread_waits(void)
     begin();
     if (pthread_create(&thread, NULL, wait_in_thread, make_blocked_stream()) != 0)
         return 1;
+    (void)pthread_detach(thread);
     pause_ms(200);
     exit(0);
 }
@@ -245,6 +247,8 @@ static int fork_and_use_both(void)
     pid_t child = fork();
     if (child == 0) {
         NEED(ACL_ERROR_RT_CONTEXT_NULL, aclrtSynchronizeDevice());
+        if (HAS_THREAD_SANITIZER)
+            exit(0);
         begin();
         work();
         exit(0);

@@ -54,6 +54,7 @@ static void test_a_server_that_dies_or_hangs(void)
             program_wait_for(&program, "ready")) {
             pause_ms(100);
             (void)kill(somad.pid, rows[i].signal);
+            pause_ms(100); /* until all its threads have got it */
             (void)kill(program.pid, rows[i].role[0] == 'h' ? SIGUSR1 : 0);
             (void)program_wait_for(&program, "end of call");
             read_call(&program, &number, &ms);
