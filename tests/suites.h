@@ -55,10 +55,10 @@ struct soma_suite {
     S(sessions)                                                                                    \
     S(metrics)                                                                                     \
     S(engine_contents)                                                                             \
-    S(engine_device)
-#endif                                                                                             \
+    S(engine_device)                                                                               \
     S(engine_space)                                                                                \
     S(engine_timeline)
+#endif
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
 SOMA_SUITES(SOMA_ROW)
