@@ -46,6 +46,16 @@ static aclError fail_answered(const struct client_endpoint *endpoint, const cJSO
     return client_fail_answer(&error, acl_error);
 }
 
+aclError client_fail_http(const struct client_endpoint *endpoint,
+                          const struct client_answer *answer)
+{
+    cJSON *object = cJSON_ParseWithLength(answer->body, answer->len);
+    aclError error = cJSON_IsObject(object) ? fail_answered(endpoint, object, answer->http)
+                                            : fail_no_soma(endpoint, answer->http);
+    cJSON_Delete(object);
+    return error;
+}
+
 aclError client_exchange(const struct client_endpoint *endpoint,
                          const struct client_request *request, cJSON **root)
 {
@@ -165,6 +175,22 @@ static aclError put_contents(const struct client_session *session,
     return error;
 }
 
+static aclError get_contents(const struct client_session *session,
+                             const struct soma_command *command, void *into)
+{
+    char path[PATH_BYTES];
+    contents_path(path, command);
+    struct client_request request = {.method = SOMA_METHOD_GET,
+                                     .path = path,
+                                     .session = session->id,
+                                     .into = into,
+                                     .into_len = (size_t)command->size};
+    cJSON *root = NULL;
+    aclError error = client_exchange(&session->endpoint, &request, &root);
+    cJSON_Delete(root);
+    return error;
+}
+
 aclError client_call(const struct soma_command *command, struct soma_result *result)
 {
     struct client_session *session;
@@ -173,7 +199,9 @@ aclError client_call(const struct soma_command *command, struct soma_result *res
         return error;
     if (result != NULL)
         result->message = SOMA_MESSAGE_NONE;
-    if (command->op == SOMA_OP_MEMORY_WRITE)
+    if (session->pipeline != NULL)
+        error = client_pipeline_run(session->pipeline, command, result);
+    else if (command->op == SOMA_OP_MEMORY_WRITE)
         error = put_contents(session, command);
     else
         error = post_command(session, command, result);
@@ -192,16 +220,8 @@ aclError client_read(const struct soma_command *command, void *into)
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS)
         return error;
-    char path[PATH_BYTES];
-    contents_path(path, command);
-    struct client_request request = {.method = SOMA_METHOD_GET,
-                                     .path = path,
-                                     .session = session->id,
-                                     .into = into,
-                                     .into_len = (size_t)command->size};
-    cJSON *root = NULL;
-    error = client_exchange(&session->endpoint, &request, &root);
-    cJSON_Delete(root);
+    error = session->pipeline != NULL ? client_pipeline_read(session->pipeline, command, into)
+                                      : get_contents(session, command, into);
     client_session_release(session);
     return error;
 }

@@ -36,6 +36,11 @@ aclError client_device_count(uint32_t *count) SOMA_MUST_USE;
  *   root  out, on ACL_SUCCESS: the object that was answered; cJSON_Delete */
 aclError client_get(const char *path, cJSON **root) SOMA_MUST_USE;
 
+/* Record what an answer other than the one that was asked for says: the error in its JSON, or that
+ * it is no soma server. Never ACL_SUCCESS. */
+aclError client_fail_http(const struct client_endpoint *endpoint,
+                          const struct client_answer *answer);
+
 /* Send any request and read the JSON object of its answer (NULL for an empty one). An answer that
  * is an error is recorded and its number returned. Used by the session before there is one. */
 aclError client_exchange(const struct client_endpoint *endpoint,

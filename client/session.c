@@ -86,6 +86,9 @@ static aclError read_created(struct client_session *session, const cJSON *root)
     (void)snprintf(session->id, sizeof(session->id), "%s", id->valuestring);
     session->device_count = (uint32_t)devices->valuedouble;
     session->ttl_seconds = cJSON_IsNumber(ttl) ? (long)ttl->valuedouble : 0;
+    const cJSON *soc = cJSON_GetObjectItemCaseSensitive(root, "soc");
+    if (cJSON_IsString(soc))
+        session->soc = soma_soc_find(soc->valuestring, strlen(soc->valuestring));
     return ACL_SUCCESS;
 }
 
@@ -169,9 +172,16 @@ static aclError open_session(struct client_session *session)
         error = create_session(session);
     if (error != ACL_SUCCESS)
         return error;
-    error = client_keeper_start(&session->keeper, &session->endpoint, session->id,
-                                session->ttl_seconds, session->server.output);
-    if (error != ACL_SUCCESS && session->server.pid == 0)
+    error = client_pipeline_start(&session->pipeline, &session->endpoint, session->id,
+                                  session->device_count, session->soc);
+    if (error == ACL_SUCCESS)
+        error = client_keeper_start(&session->keeper, &session->endpoint, session->id,
+                                    session->ttl_seconds, session->server.output);
+    if (error == ACL_SUCCESS)
+        return ACL_SUCCESS;
+    client_pipeline_stop(session->pipeline);
+    client_pipeline_free(session->pipeline);
+    if (session->server.pid == 0)
         delete_session(session, session->endpoint.timeout_ms);
     return error;
 }
@@ -273,8 +283,10 @@ aclError client_session_get(struct client_session **session)
 
 void client_session_release(struct client_session *session)
 {
-    if (atomic_fetch_sub(&session->refs, 1) == 1)
-        free(session);
+    if (atomic_fetch_sub(&session->refs, 1) != 1)
+        return;
+    client_pipeline_free(session->pipeline);
+    free(session);
 }
 
 /* With the lock held. timeout_ms: how long to wait for a shared server at most. */
@@ -285,6 +297,7 @@ static void end_locked(long timeout_ms)
     init_count = 0;
     if (session == NULL)
         return;
+    client_pipeline_stop(session->pipeline);
     client_keeper_stop(&session->keeper);
     if (session->server.pid > 0)
         client_server_stop(&session->server);

@@ -9,7 +9,9 @@
 #include "acl/acl_base.h"
 #include "endpoint.h"
 #include "keeper.h"
+#include "command.h"
 #include "launch.h"
+#include "pipeline.h"
 #include "status.h"
 
 #include <stdatomic.h>
@@ -24,6 +26,8 @@ struct client_session {
     struct client_endpoint endpoint;
     struct client_server server; /* pid 0: the server is not ours */
     struct client_keeper keeper;
+    const struct soma_soc *soc;       /* of its devices; NULL: the server did not say */
+    struct client_pipeline *pipeline; /* NULL: each call asks the service */
 };
 
 /* The session, opened if there is none.

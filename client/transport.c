@@ -37,7 +37,7 @@ aclError client_send(const struct client_endpoint *endpoint, const struct client
 {
     static _Atomic uint64_t counter;
     client_send_fn *send = replaced != NULL ? replaced : client_curl_send;
-    if (request->method == SOMA_METHOD_GET)
+    if (request->method == SOMA_METHOD_GET || request->is_sequenced)
         return send(endpoint, request, NULL, answer);
     char key[48];
     (void)snprintf(key, sizeof(key), "%016llx-%llu", (unsigned long long)key_prefix(),

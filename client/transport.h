@@ -21,6 +21,7 @@ struct client_request {
     size_t body_len;
     void *into;                /* where the bytes of a good answer go; NULL: answer->body */
     size_t into_len;           /* bytes at into; an answer of another length is an error */
+    bool is_sequenced;         /* the body itself tells the service what it has seen before */
     bool waits;                /* the service may take as long as it takes, while it lives */
     const atomic_bool *cancel; /* give up when it becomes true; NULL: never */
 };
@@ -33,7 +34,7 @@ struct client_answer {
 
 /* Send a request and wait for its answer, whatever its status code.
  *
- * Requests that are not GET carry an Idempotency-Key of their own, so when a connection is lost
+ * Requests that are neither GET nor sequenced carry an Idempotency-Key of their own, so when a connection is lost
  * before the answer came, the request is sent once more and still runs once. Silence of the
  * service for longer than the endpoint's timeout ends the request; of a request that `waits`,
  * the service is asked at GET /livez now and then whether it lives, and only silence there ends

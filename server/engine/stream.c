@@ -275,6 +275,6 @@ enum soma_status stream_launch_kernel(struct call *call)
     }
     sub.cost_ns = engine->costs.kernel_ns + cost_ns;
     submission_commit(call, &sub, NULL);
-    call->result->u.launched = (struct soma_launched){sub.start_ns, sub.end_ns};
+    call->result->u.launched = (struct soma_launched){sub.start_ns, sub.end_ns, cost_ns};
     return SOMA_OK;
 }

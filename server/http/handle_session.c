@@ -148,7 +148,8 @@ static bool create(struct request *req)
         return fail(req);
     struct soma_session_created created = {.session = session->id,
                                            .ttl_seconds = session->ttl_seconds,
-                                           .devices = session->device_count};
+                                           .devices = session->device_count,
+                                           .soc = options.soc->name};
     LOG(&server->log, LOG_LEVEL_INFO, "session_opened",
         LOG_TEXT("session", session_shown(session, shown)), LOG_TEXT("label", session->label),
         LOG_NUMBER("ttlSeconds", session->ttl_seconds),

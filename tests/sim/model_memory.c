@@ -454,5 +454,6 @@ enum soma_status model_stream_launch_kernel(struct model *model, const struct so
     result->message = SOMA_MESSAGE_LAUNCHED;
     result->u.launched.start_ns = task->is_resolved ? task->start_ns : SOMA_NONE;
     result->u.launched.end_ns = task->is_resolved ? task->end_ns : SOMA_NONE;
+    result->u.launched.cost_ns = kernel.cost_ns;
     return SOMA_OK;
 }

@@ -1,0 +1,562 @@
+/* The copy, the buffer and the sending. One lock guards all of it; it is not held while a request
+ * is on its way, so calls go on being buffered meanwhile. At most one request is on its way. */
+#include "pipeline.h"
+
+#include "batch.h"
+#include "call.h"
+#include "engine.h"
+#include "error.h"
+#include "transport.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FULL_BYTES ((size_t)1 << 16)   /* a batch this large is sent at once */
+#define BUFFER_BYTES ((size_t)1 << 22) /* calls wait while this much is buffered */
+#define BATCH_BYTES_MAX ((size_t)3 << 30)
+#define LINGER_NS 2000000 /* a batch waits this long for company */
+
+struct client_pipeline {
+    const struct client_endpoint *endpoint;
+    const char *session_id;
+    pthread_t flusher;
+    atomic_bool is_ending;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;  /* the copy has changed, a request is over, or it is the end */
+    pthread_cond_t has_work; /* for the flusher */
+    struct engine *copy;
+    struct soma_batch_writer batch;
+    struct soma_writer body; /* of the request on its way */
+    uint64_t issued;         /* commands that the copy has run */
+    uint64_t confirmed;      /* of these, confirmed by the service */
+    unsigned waiters;        /* threads that wait for the copy to change */
+    bool is_sending;
+    bool is_frozen; /* a command is asked that the copy cannot foresee */
+    bool has_deadline;
+    struct timespec deadline; /* CLOCK_MONOTONIC: the batch goes then */
+    aclError broken;          /* ACL_SUCCESS, or what every call says */
+    char why[SOMA_MESSAGE_BYTES];
+};
+
+static aclError fail_memory(void)
+{
+    return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a command");
+}
+
+/* ---- the copy ---- */
+
+static void *copy_alloc(void *ctx, size_t size_bytes)
+{
+    (void)ctx;
+    return malloc(size_bytes);
+}
+
+static void copy_release(void *ctx, void *ptr)
+{
+    (void)ctx;
+    free(ptr);
+}
+
+static struct engine *copy_create(uint32_t device_count, const struct soma_soc *soc)
+{
+    struct engine_config config = {.device_count = device_count, .soc = soc};
+    struct engine_mem mem = {NULL, copy_alloc, copy_release};
+    return engine_create(&config, &mem, NULL);
+}
+
+/* ---- what is wrong ---- */
+
+/* From now on every call fails with this. */
+static aclError break_off(struct client_pipeline *pipeline, aclError error, const char *why)
+{
+    if (pipeline->broken == ACL_SUCCESS) {
+        pipeline->broken = error;
+        (void)snprintf(pipeline->why, sizeof(pipeline->why), "%s", why);
+    }
+    (void)pthread_cond_broadcast(&pipeline->changed);
+    return pipeline->broken;
+}
+
+static aclError fail_broken(const struct client_pipeline *pipeline)
+{
+    return client_fail(pipeline->broken, "%s", pipeline->why);
+}
+
+static aclError break_off_unequal(struct client_pipeline *pipeline,
+                                  const struct soma_batch_answer *answer, uint64_t sequence,
+                                  uint64_t digest)
+{
+    char why[SOMA_MESSAGE_BYTES];
+    (void)snprintf(why, sizeof(why),
+                   "the service and this library disagree about the session: after command "
+                   "%" PRIu64 " its digest should be %016" PRIx64
+                   ", and the service has run %" PRIu64 " with digest %016" PRIx64
+                   ": somebody else uses the session, or soma has a bug; "
+                   "SOMA_PIPELINE=0 asks the service each time",
+                   sequence, digest, answer->next_sequence, answer->digest);
+    return break_off(pipeline, ACL_ERROR_RT_INTERNAL_ERROR, why);
+}
+
+/* ---- sending ---- */
+
+/* One request; the lock is not held. On ACL_SUCCESS *reader stands before the first record. */
+static aclError post(const struct client_pipeline *pipeline, struct client_answer *answer,
+                     struct soma_batch_answer_reader *reader)
+{
+    struct client_request request = {.method = SOMA_METHOD_POST,
+                                     .path = "/v1/commands",
+                                     .session = pipeline->session_id,
+                                     .content_type = SOMA_BATCH_TYPE,
+                                     .body = pipeline->body.ptr,
+                                     .body_len = pipeline->body.len,
+                                     .is_sequenced = true,
+                                     .cancel = &pipeline->is_ending};
+    aclError error = client_send(pipeline->endpoint, &request, answer);
+    if (error == ACL_SUCCESS && answer->http != 200)
+        error = client_fail_http(pipeline->endpoint, answer);
+    if (error == ACL_SUCCESS && !soma_batch_open_answer(reader, answer->body, answer->len))
+        error = client_fail_http(pipeline->endpoint, answer);
+    return error;
+}
+
+/* The first record of a batch that should have none: what the service refused. */
+static aclError fail_refused(struct client_pipeline *pipeline,
+                             struct soma_batch_answer_reader *reader)
+{
+    struct soma_result result;
+    struct soma_error error;
+    char why[SOMA_MESSAGE_BYTES];
+    enum soma_status status = soma_batch_next_answer(reader, &result, &error);
+    if (status == SOMA_OK) {
+        client_result_clear(&result);
+        return ACL_SUCCESS;
+    }
+    (void)snprintf(why, sizeof(why),
+                   "command %" PRIu64 " of this program failed at the service after the call had "
+                   "returned: %.600s",
+                   reader->answer.next_sequence, error.message);
+    return break_off(pipeline, soma_status_info(status)->acl_error, why);
+}
+
+/* Send the batch that is buffered. Lock held, given up meanwhile; nobody else is sending. */
+static void send_batch(struct client_pipeline *pipeline)
+{
+    struct client_answer answer;
+    struct soma_batch_answer_reader reader;
+    uint64_t sequence = pipeline->issued, digest = engine_digest(pipeline->copy);
+    pipeline->has_deadline = false;
+    if (!soma_batch_finish(&pipeline->batch, SOMA_BATCH_QUIET | SOMA_BATCH_SEQUENCED,
+                           sequence - pipeline->batch.count, &pipeline->body)) {
+        (void)break_off(pipeline, ACL_ERROR_BAD_ALLOC, "the host has no memory for a batch");
+        return;
+    }
+    pipeline->is_sending = true;
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    aclError error = post(pipeline, &answer, &reader);
+    (void)pthread_mutex_lock(&pipeline->lock);
+    pipeline->is_sending = false;
+    if (error != ACL_SUCCESS)
+        (void)break_off(pipeline, error, client_error_text());
+    else if (reader.answer.records > 0)
+        (void)fail_refused(pipeline, &reader);
+    else if (reader.answer.next_sequence != sequence || reader.answer.digest != digest)
+        (void)break_off_unequal(pipeline, &reader.answer, sequence, digest);
+    else
+        pipeline->confirmed = sequence;
+    (void)pthread_cond_broadcast(&pipeline->changed);
+}
+
+static bool is_over(const struct client_pipeline *pipeline)
+{
+    return pipeline->broken != ACL_SUCCESS || atomic_load(&pipeline->is_ending);
+}
+
+/* Until the service has confirmed the first `sequence` commands. */
+static void confirm(struct client_pipeline *pipeline, uint64_t sequence)
+{
+    while (pipeline->confirmed < sequence && !is_over(pipeline)) {
+        if (pipeline->is_sending)
+            (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        else
+            send_batch(pipeline);
+    }
+}
+
+/* ---- the flusher: sends what nobody waits for ---- */
+
+static void *flusher_run(void *user)
+{
+    struct client_pipeline *pipeline = user;
+    client_begin("pipeline");
+    (void)pthread_mutex_lock(&pipeline->lock);
+    while (!is_over(pipeline)) {
+        bool is_full = soma_batch_bytes(&pipeline->batch) >= FULL_BYTES;
+        int late = 0;
+        if (pipeline->batch.count > 0 && is_full && !pipeline->is_sending) {
+            send_batch(pipeline);
+            continue;
+        }
+        if (pipeline->is_sending || !pipeline->has_deadline)
+            (void)pthread_cond_wait(pipeline->is_sending ? &pipeline->changed : &pipeline->has_work,
+                                    &pipeline->lock);
+        else
+            late =
+                pthread_cond_timedwait(&pipeline->has_work, &pipeline->lock, &pipeline->deadline);
+        if (late == ETIMEDOUT && pipeline->batch.count > 0 && !pipeline->is_sending)
+            send_batch(pipeline);
+    }
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    client_curl_thread_end();
+    return NULL;
+}
+
+/* There is something to send, some time. */
+static void schedule(struct client_pipeline *pipeline)
+{
+    size_t bytes = soma_batch_bytes(&pipeline->batch);
+    if (!pipeline->has_deadline) {
+        (void)clock_gettime(CLOCK_MONOTONIC, &pipeline->deadline);
+        pipeline->deadline.tv_nsec += LINGER_NS;
+        if (pipeline->deadline.tv_nsec >= 1000000000) {
+            pipeline->deadline.tv_nsec -= 1000000000;
+            pipeline->deadline.tv_sec++;
+        }
+        pipeline->has_deadline = true;
+        (void)pthread_cond_signal(&pipeline->has_work);
+    } else if (bytes >= FULL_BYTES && !pipeline->is_sending) {
+        (void)pthread_cond_signal(&pipeline->has_work);
+    }
+    while (soma_batch_bytes(&pipeline->batch) >= BUFFER_BYTES && !is_over(pipeline)) {
+        if (pipeline->is_sending)
+            (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        else
+            send_batch(pipeline);
+    }
+}
+
+/* ---- running ---- */
+
+/* Commands of which ACL wants no answer from the device. */
+static bool is_answered_at_once(enum soma_op op)
+{
+    switch ((int)op) {
+    case SOMA_OP_STREAM_CREATE:
+    case SOMA_OP_STREAM_WAIT_EVENT:
+    case SOMA_OP_EVENT_CREATE:
+    case SOMA_OP_EVENT_DESTROY:
+    case SOMA_OP_EVENT_RECORD:
+    case SOMA_OP_EVENT_RESET:
+    case SOMA_OP_POOL_CREATE:
+    case SOMA_OP_POOL_SET_ATTRIBUTE:
+    case SOMA_OP_POOL_MALLOC:
+    case SOMA_OP_POOL_FREE:
+    case SOMA_OP_POOL_TRIM_TO:
+    case SOMA_OP_MEMORY_MALLOC:
+    case SOMA_OP_MEMORY_FREE:
+    case SOMA_OP_MEMORY_FREE_ASYNC:
+    case SOMA_OP_MEMORY_SET:
+    case SOMA_OP_MEMORY_COPY:
+    case SOMA_OP_MEMORY_WRITE: return true;
+    default: return false;
+    }
+}
+
+static void deadline_of(const struct soma_command *command, struct timespec *deadline)
+{
+    (void)clock_gettime(CLOCK_MONOTONIC, deadline);
+    deadline->tv_sec += (time_t)(command->timeout_ms / 1000);
+    deadline->tv_nsec += (long)(command->timeout_ms % 1000) * 1000000;
+    if (deadline->tv_nsec >= 1000000000) {
+        deadline->tv_nsec -= 1000000000;
+        deadline->tv_sec++;
+    }
+}
+
+/* Run the command on the copy; one that has to wait does so until another thread's command lets it
+ * go on, or its timeout is over. */
+static enum soma_status foresee(struct client_pipeline *pipeline, struct soma_command *command,
+                                struct soma_result *result, struct soma_error *error)
+{
+    struct timespec deadline;
+    bool has_limit =
+        (command->present & SOMA_HAS(timeout_ms)) != 0 && command->timeout_ms != UINT64_MAX;
+    enum soma_status status = engine_apply(pipeline->copy, command, result, error);
+    if (status != SOMA_MUST_WAIT)
+        return status;
+    if (has_limit)
+        deadline_of(command, &deadline);
+    pipeline->waiters++;
+    while (status == SOMA_MUST_WAIT && !is_over(pipeline)) {
+        int late = 0;
+        if (has_limit)
+            late = pthread_cond_timedwait(&pipeline->changed, &pipeline->lock, &deadline);
+        else
+            (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        command->expired = late == ETIMEDOUT;
+        if (!pipeline->is_frozen)
+            status = engine_apply(pipeline->copy, command, result, error);
+    }
+    pipeline->waiters--;
+    return status;
+}
+
+/* The copy has run the command with this outcome: does the session's history have it? */
+static bool is_history(enum soma_status status)
+{
+    return status == SOMA_OK || status == SOMA_STREAM_SYNC_TIMEOUT ||
+           status == SOMA_EVENT_SYNC_TIMEOUT || status == SOMA_DEVICE_SYNC_TIMEOUT;
+}
+
+/* Put what the copy has run behind the buffered commands. */
+static bool append(struct client_pipeline *pipeline, const struct soma_command *command)
+{
+    if (!soma_batch_add(&pipeline->batch, command)) {
+        (void)break_off(pipeline, ACL_ERROR_BAD_ALLOC, "the host has no memory for a command");
+        return false;
+    }
+    pipeline->issued++;
+    if (pipeline->waiters > 0)
+        (void)pthread_cond_broadcast(&pipeline->changed);
+    return true;
+}
+
+/* Send this command alone and take its answer: all before it is confirmed, and nothing is run
+ * meanwhile. Lock held, given up meanwhile. */
+static aclError ask(struct client_pipeline *pipeline, const struct soma_command *command,
+                    struct client_answer *answer, struct soma_batch_answer_reader *reader)
+{
+    confirm(pipeline, pipeline->issued);
+    while (pipeline->is_sending && !is_over(pipeline))
+        (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    if (is_over(pipeline))
+        return ACL_ERROR_RT_SOCKET_CLOSE;
+    if (!soma_batch_add(&pipeline->batch, command) ||
+        !soma_batch_finish(&pipeline->batch, SOMA_BATCH_SEQUENCED, pipeline->issued,
+                           &pipeline->body))
+        return fail_memory();
+    pipeline->is_sending = true;
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    aclError error = post(pipeline, answer, reader);
+    (void)pthread_mutex_lock(&pipeline->lock);
+    pipeline->is_sending = false;
+    if (error != ACL_SUCCESS)
+        (void)break_off(pipeline, error, client_error_text());
+    else
+        pipeline->confirmed = ++pipeline->issued;
+    (void)pthread_cond_broadcast(&pipeline->changed);
+    return error;
+}
+
+/* Take the only record of an answer. ACL_SUCCESS and *result, or the error that it tells. */
+static aclError take_result(struct soma_batch_answer_reader *reader, struct soma_result *result)
+{
+    struct soma_error error;
+    enum soma_status status = soma_batch_next_answer(reader, result, &error);
+    return status == SOMA_OK ? ACL_SUCCESS : client_fail_answer(&error, 0);
+}
+
+/* The copy follows a command that was asked: the kernel's cost is known now. */
+static aclError follow(struct client_pipeline *pipeline, const struct soma_command *command,
+                       const struct soma_result *answered, const struct soma_batch_answer *service)
+{
+    struct soma_command followed = *command;
+    struct soma_result result;
+    struct soma_error error;
+    if (answered->message == SOMA_MESSAGE_LAUNCHED)
+        followed.kernel_cost_ns = answered->u.launched.cost_ns;
+    enum soma_status status = engine_apply(pipeline->copy, &followed, &result, &error);
+    if (status == SOMA_OK)
+        engine_result_clear(pipeline->copy, &result);
+    uint64_t digest = engine_digest(pipeline->copy);
+    if (status == SOMA_OK && service->digest == digest &&
+        service->next_sequence == pipeline->issued)
+        return ACL_SUCCESS;
+    (void)break_off_unequal(pipeline, service, pipeline->issued, digest);
+    return fail_broken(pipeline);
+}
+
+/* Run a command that only the service can answer. Lock held. */
+static aclError run_asked(struct client_pipeline *pipeline, const struct soma_command *command,
+                          struct soma_result *result)
+{
+    struct client_answer answer;
+    struct soma_batch_answer_reader reader;
+    pipeline->is_frozen = true;
+    aclError error = ask(pipeline, command, &answer, &reader);
+    result->message = SOMA_MESSAGE_NONE;
+    if (error == ACL_SUCCESS)
+        error = take_result(&reader, result);
+    else if (pipeline->broken != ACL_SUCCESS)
+        error = fail_broken(pipeline);
+    if (error == ACL_SUCCESS) {
+        error = follow(pipeline, command, result, &reader.answer);
+        if (error != ACL_SUCCESS)
+            client_result_clear(result);
+    }
+    pipeline->is_frozen = false;
+    (void)pthread_cond_broadcast(&pipeline->changed);
+    return error;
+}
+
+/* Run a command that the copy can foresee. Lock held. */
+static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma_command *given,
+                             struct soma_result *result)
+{
+    struct soma_command command = *given;
+    struct soma_error error;
+    enum soma_status status = foresee(pipeline, &command, result, &error);
+    if (status == SOMA_MUST_WAIT) /* the pipeline ended meanwhile */
+        return client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended while the call waited");
+    if (is_history(status) && !append(pipeline, &command))
+        status = SOMA_OUT_OF_MEMORY;
+    if (is_answered_at_once(command.op) || !is_history(status))
+        schedule(pipeline);
+    else
+        confirm(pipeline, pipeline->issued);
+    if (status != SOMA_OK)
+        return client_fail_answer(&error, 0);
+    if (pipeline->broken == ACL_SUCCESS)
+        return ACL_SUCCESS;
+    client_result_clear(result);
+    return fail_broken(pipeline);
+}
+
+/* Take the lock when commands can be run. false: it is over, and the lock is not held. */
+static bool enter(struct client_pipeline *pipeline)
+{
+    (void)pthread_mutex_lock(&pipeline->lock);
+    while (pipeline->is_frozen && !is_over(pipeline))
+        (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    if (!is_over(pipeline))
+        return true;
+    if (pipeline->broken != ACL_SUCCESS)
+        (void)fail_broken(pipeline);
+    else
+        (void)client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session is being ended");
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    return false;
+}
+
+aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma_command *command,
+                             struct soma_result *result)
+{
+    struct soma_result unwanted;
+    struct soma_result *out = result != NULL ? result : &unwanted;
+    if (!enter(pipeline))
+        return client_error_last(false);
+    aclError error = command->op == SOMA_OP_STREAM_LAUNCH_KERNEL
+                         ? run_asked(pipeline, command, out)
+                         : run_foreseen(pipeline, command, out);
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    if (error == ACL_SUCCESS && result == NULL)
+        client_result_clear(out);
+    return error;
+}
+
+aclError client_pipeline_read(struct client_pipeline *pipeline, const struct soma_command *command,
+                              void *into)
+{
+    struct soma_result result;
+    if (!enter(pipeline))
+        return client_error_last(false);
+    aclError error = run_asked(pipeline, command, &result);
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    if (error != ACL_SUCCESS)
+        return error;
+    const struct soma_buffer *data = &result.u.memory_bytes.data;
+    if (data->len == command->size)
+        memcpy(into, data->ptr, data->len);
+    else
+        error = client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                            "%zu bytes were answered where %" PRIu64 " were asked for", data->len,
+                            command->size);
+    client_result_clear(&result);
+    return error;
+}
+
+/* ---- beginning and end ---- */
+
+static bool is_switched_off(void)
+{
+    const char *value = client_env("SOMA_PIPELINE");
+    return value != NULL && strcmp(value, "0") == 0;
+}
+
+static bool start_flusher(struct client_pipeline *pipeline)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool good = pthread_create(&pipeline->flusher, NULL, flusher_run, pipeline) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+static void init_locks(struct client_pipeline *pipeline)
+{
+    pthread_condattr_t attributes;
+    (void)pthread_mutex_init(&pipeline->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&pipeline->changed, &attributes);
+    (void)pthread_cond_init(&pipeline->has_work, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+aclError client_pipeline_start(struct client_pipeline **out, const struct client_endpoint *endpoint,
+                               const char *session_id, uint32_t device_count,
+                               const struct soma_soc *soc)
+{
+    *out = NULL;
+    if (soc == NULL || is_switched_off())
+        return ACL_SUCCESS;
+    struct client_pipeline *pipeline = calloc(1, sizeof(*pipeline));
+    if (pipeline == NULL)
+        return fail_memory();
+    init_locks(pipeline);
+    pipeline->endpoint = endpoint;
+    pipeline->session_id = session_id;
+    atomic_init(&pipeline->is_ending, false);
+    soma_batch_writer_init(&pipeline->batch, BATCH_BYTES_MAX);
+    soma_writer_init(&pipeline->body, BATCH_BYTES_MAX);
+    pipeline->copy = copy_create(device_count, soc);
+    if (pipeline->copy == NULL || !start_flusher(pipeline)) {
+        client_pipeline_free(pipeline);
+        return fail_memory();
+    }
+    *out = pipeline;
+    return ACL_SUCCESS;
+}
+
+void client_pipeline_stop(struct client_pipeline *pipeline)
+{
+    if (pipeline == NULL)
+        return;
+    (void)pthread_mutex_lock(&pipeline->lock);
+    atomic_store(&pipeline->is_ending, true);
+    (void)pthread_cond_broadcast(&pipeline->changed);
+    (void)pthread_cond_broadcast(&pipeline->has_work);
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    (void)pthread_join(pipeline->flusher, NULL);
+}
+
+void client_pipeline_free(struct client_pipeline *pipeline)
+{
+    if (pipeline == NULL)
+        return;
+    engine_destroy(pipeline->copy);
+    soma_batch_writer_release(&pipeline->batch);
+    soma_writer_release(&pipeline->body);
+    (void)pthread_cond_destroy(&pipeline->changed);
+    (void)pthread_cond_destroy(&pipeline->has_work);
+    (void)pthread_mutex_destroy(&pipeline->lock);
+    free(pipeline);
+}

@@ -1,0 +1,41 @@
+/* Commands without waiting: a copy of the session's engine tells what the service will answer, and
+ * the commands go to the service together, a little later.
+ *
+ * Each batch carries the number of its first command, and its answer the digest of the session as
+ * it then stands. When that is not what the copy expects, the session is broken: every further
+ * call fails and says so. How it works: schema/PIPELINE.md. Thread-safe. */
+#ifndef SOMA_CLIENT_PIPELINE_H
+#define SOMA_CLIENT_PIPELINE_H
+
+#include "acl/acl_base.h"
+#include "command.h"
+#include "endpoint.h"
+#include "message.h"
+
+struct client_pipeline;
+
+/* A pipeline for a session that has just been opened and that nobody else uses.
+ *   pipeline  out: NULL when SOMA_PIPELINE=0; end it with client_pipeline_stop
+ *   endpoint, session_id  kept until client_pipeline_stop
+ * ACL_SUCCESS; 200000. */
+aclError client_pipeline_start(struct client_pipeline **pipeline,
+                               const struct client_endpoint *endpoint, const char *session_id,
+                               uint32_t device_count, const struct soma_soc *soc) SOMA_MUST_USE;
+
+/* Nothing more is sent; calls that wait end with 507901. Then the threads' last calls may still
+ * return: client_pipeline_free when nobody is inside. Both take NULL. */
+void client_pipeline_stop(struct client_pipeline *pipeline);
+void client_pipeline_free(struct client_pipeline *pipeline);
+
+/* Run a command. Those of which ACL needs no answer return at once; the others after the service
+ * has confirmed all that came before, and them.
+ *   result  out, on ACL_SUCCESS; NULL: not wanted
+ * Errors as client_call. */
+aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma_command *command,
+                             struct soma_result *result) SOMA_MUST_USE;
+
+/* SOMA_OP_MEMORY_READ straight to `into`. */
+aclError client_pipeline_read(struct client_pipeline *pipeline, const struct soma_command *command,
+                              void *into) SOMA_MUST_USE;
+
+#endif
