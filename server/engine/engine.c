@@ -255,11 +255,33 @@ static uint64_t mix(uint64_t digest, uint64_t value)
     return digest ^ digest >> 32;
 }
 
+/* What was asked: every number, absent ones by their defaults, texts by their bytes. Of data only
+ * the length counts, of kernel arguments nothing: contents are not the engine's. */
+static uint64_t mix_fields(uint64_t digest, const struct soma_command *command)
+{
+    const struct soma_op_info *info = soma_op_info(command->op);
+    for (size_t i = 0; i < info->field_count; i++) {
+        const struct soma_field_row *row = &info->fields[i];
+        struct soma_text text;
+        if (row->kind == SOMA_KIND_ARGS)
+            continue;
+        if (row->kind != SOMA_KIND_TEXT && row->kind != SOMA_KIND_BASE64) {
+            digest = mix(digest, soma_command_get(command, row->field));
+            continue;
+        }
+        memcpy(&text, (const char *)command + soma_field_offset(row->field), sizeof(text));
+        digest = mix(digest, text.len);
+        for (size_t at = 0; at < text.len && row->kind == SOMA_KIND_TEXT; at++)
+            digest = mix(digest, (unsigned char)text.ptr[at]);
+    }
+    return digest;
+}
+
 static void fold_digest(struct engine *engine, const struct soma_command *command,
                         const struct soma_result *result, enum soma_status status)
 {
     uint64_t digest = mix(engine->digest, (uint64_t)command->op << 16 | (uint64_t)status);
-    digest = mix(digest, engine->now_ns);
+    digest = mix_fields(mix(digest, engine->now_ns), command);
     engine->digest = mix(digest, status == SOMA_OK ? essence(result) : 0);
 }
 
