@@ -57,7 +57,8 @@ struct soma_suite {
     S(engine_contents)                                                                             \
     S(engine_device)                                                                               \
     S(engine_space)                                                                                \
-    S(engine_timeline)
+    S(engine_timeline)                                                                             \
+    S(engine_engine)
 #endif
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;

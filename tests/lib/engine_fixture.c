@@ -317,7 +317,8 @@ bool fixture_start(struct fixture *fixture, const struct fixture_setup *setup)
 
 void fixture_set_wall(struct fixture *fixture, uint64_t wall_ns)
 {
-    fixture->wall_ns = wall_ns;
+    if (wall_ns > fixture->wall_ns)
+        fixture->wall_ns = wall_ns;
     engine_set_wall(fixture->engine, wall_ns);
 }
 
@@ -495,8 +496,8 @@ static void dump_pipes(struct fixture *fixture, struct fixture_text *out)
 void fixture_dump(struct fixture *fixture, struct fixture_text *out)
 {
     char line[128];
+    dump_command(fixture, "device.list", out); /* first: it settles what is due */
     dump_sums(fixture, out);
-    dump_command(fixture, "device.list", out);
     for (uint32_t device = 0; device < fixture->setup.config.device_count; device++) {
         static const char *const lists[] = {"stream.list", "event.list", "pool.list"};
         for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
