@@ -58,7 +58,8 @@ struct soma_suite {
     S(engine_device)                                                                               \
     S(engine_space)                                                                                \
     S(engine_timeline)                                                                             \
-    S(engine_engine)
+    S(engine_engine)                                                                               \
+    S(engine_check)
 #endif
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;
