@@ -37,6 +37,7 @@ struct soma_suite {
     S(pipe_init)                                                                                   \
     S(pipe_queue)                                                                                  \
     S(pipe_samples)                                                                                \
+    S(pipe_layout)                                                                                 \
     S(engine_malloc)                                                                               \
     S(engine_malloc_fresh)                                                                         \
     S(engine_block)                                                                                \
