@@ -33,7 +33,7 @@ static aclError fail_answered(const struct client_endpoint *endpoint, const cJSO
     int acl_error = 0;
     if (!wire_decode_error(object, &error, &acl_error))
         return fail_no_soma(endpoint, http);
-    if (error.status == SOMA_NO_SUCH_SESSION)
+    if (error.status == SOMA_NO_SUCH_SESSION || error.status == SOMA_SESSION_LOST)
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
                            "the session at %s is gone with all that it held (its lease ran out, or "
                            "the server was restarted): call aclFinalize and aclInit to begin again",

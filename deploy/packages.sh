@@ -1,7 +1,7 @@
 # Debian packages that soma needs, each list once. Source it, then: install_packages $build_packages
 # shellcheck shell=bash disable=SC2034
 
-build_packages="build-essential cmake pkg-config libmicrohttpd-dev libcjson-dev libcurl4-openssl-dev libbsd-dev libxxhash-dev uthash-dev"
+build_packages="build-essential cmake pkg-config libmicrohttpd-dev libgnutls28-dev libcjson-dev libcurl4-openssl-dev libbsd-dev libxxhash-dev uthash-dev"
 run_packages="ca-certificates curl"
 test_packages="libcunit1-dev python3 nodejs universal-ctags"
 check_packages="clang clang-format clang-tidy libclang-rt-14-dev lld"

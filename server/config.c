@@ -15,6 +15,7 @@ enum option_kind {
     OPTION_BYTES,
     OPTION_SOC,
     OPTION_PATH,
+    OPTION_INSTANCE,
     OPTION_LEVEL,
     OPTION_FLAG
 };
@@ -57,8 +58,17 @@ static const struct option options[] = {
      "debug, info, warn, error or off; one JSON line per event on stderr"},
     {"config", OPTION_PATH, AT(config_file), 0, 0, "FILE", NULL,
      "more options, one NAME = VALUE a line, # begins a comment"},
+    {"tls-cert", OPTION_PATH, AT(tls_cert), 0, 0, "FILE", NULL,
+     "certificate and chain in PEM: TCP listeners speak TLS 1.2 and 1.3, unix sockets do not"},
+    {"tls-key", OPTION_PATH, AT(tls_key), 0, 0, "FILE", NULL, "its key in PEM, not encrypted"},
+    {"instance", OPTION_INSTANCE, AT(instance), 0, 0, "NAME", NULL,
+     "name of this server among several: its session ids begin with it; hostname: the machine's"},
+    {"drain-timeout", OPTION_NUMBER, AT(drain_timeout_seconds), 0, 86400, "SECONDS", "0",
+     "how long open sessions may go on after SIGTERM; a second signal ends that"},
     {"insecure", OPTION_FLAG, AT(insecure), 0, 0, NULL, NULL,
      "allows to listen beyond the loopback interface without a token file"},
+    {"healthcheck", OPTION_FLAG, AT(healthcheck), 0, 0, NULL, NULL,
+     "asks the server that the other options describe whether it is ready: exit code 0 or 1"},
     {"version", OPTION_FLAG, AT(version), 0, 0, NULL, NULL, "prints the version and exits"},
     {"help", OPTION_FLAG, AT(help), 0, 0, NULL, NULL, "prints this text and exits"},
 };
@@ -163,6 +173,25 @@ static bool set_flag(struct loader *loader, const struct option *option, const c
     return true;
 }
 
+/* Letters, digits, "-" and "_", which stand in headers and paths as they are. */
+static bool set_instance(struct loader *loader, const struct option *option, const char *value)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    char name[256];
+    (void)snprintf(name, sizeof(name), "%s", value);
+    if (strcmp(value, "hostname") == 0) {
+        if (gethostname(name, sizeof(name)) != 0)
+            return fail(loader, option, value, "is not known: the machine has no name");
+        name[sizeof(name) - 1] = '\0';
+        name[strcspn(name, ".")] = '\0';
+    }
+    size_t len = strlen(name);
+    if (len == 0 || len > CONFIG_INSTANCE_BYTES_MAX || strspn(name, allowed) != len)
+        return fail(loader, option, name, "is not 1 to 32 letters, digits, - and _");
+    return set_string(loader, option, name);
+}
+
 static bool set_value(struct loader *loader, const struct option *option, const char *value)
 {
     switch (option->kind) {
@@ -178,6 +207,7 @@ static bool set_value(struct loader *loader, const struct option *option, const 
         if (value[0] == '\0')
             return fail(loader, option, value, "is no file name");
         return set_string(loader, option, value);
+    case OPTION_INSTANCE: return set_instance(loader, option, value);
     case OPTION_LEVEL:
         if (!log_level_of(value, place_of(loader, option)))
             return fail(loader, option, value, "is none of debug, info, warn, error, off");
@@ -395,7 +425,10 @@ bool soma_config_load(struct soma_config *config, int argc, char *const *argv, c
     if (config->config_file != NULL && !load_file(&loader))
         return false;
     choose_threads(config);
-    return true;
+    if ((config->tls_cert == NULL) == (config->tls_key == NULL))
+        return true;
+    (void)snprintf(error, CONFIG_ERROR_BYTES, "--tls-cert and --tls-key need each other");
+    return false;
 }
 
 void soma_config_release(struct soma_config *config)
@@ -403,6 +436,9 @@ void soma_config_release(struct soma_config *config)
     clear_listen(config);
     free(config->soc);
     free(config->token_file);
+    free(config->tls_cert);
+    free(config->tls_key);
+    free(config->instance);
     free(config->config_file);
     memset(config, 0, sizeof(*config));
 }

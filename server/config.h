@@ -12,6 +12,7 @@
 
 #define CONFIG_LISTEN_MAX 16u
 #define CONFIG_ERROR_BYTES 512u
+#define CONFIG_INSTANCE_BYTES_MAX 32u
 
 /* Strings are owned by the struct. */
 struct soma_config {
@@ -27,8 +28,13 @@ struct soma_config {
     char *token_file;              /* NULL: anyone may ask */
     enum log_level log_level;
     char *config_file;
+    char *tls_cert; /* PEM files; NULL: TCP listeners speak plain HTTP */
+    char *tls_key;
+    char *instance;                 /* begins session ids; NULL: this server has no name */
+    uint64_t drain_timeout_seconds; /* for sessions to end in, once told to go */
     bool insecure;
-    bool version; /* say it and exit */
+    bool healthcheck; /* ask the server that these options describe, and exit */
+    bool version;     /* say it and exit */
     bool help;
 };
 

@@ -1,5 +1,6 @@
 /* somad: options, the server, and a wait for the signal that ends it. */
 #include "config.h"
+#include "healthcheck.h"
 #include "server.h"
 
 #include <malloc.h>
@@ -42,6 +43,17 @@ static void announce(const struct soma_server *server)
     (void)fflush(stdout);
 }
 
+/* Until no session is open, the time is over, or another signal comes. */
+static void wait_for_sessions(const struct soma_server *server, const sigset_t *ends,
+                              uint64_t seconds)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    for (uint64_t i = 0; i < 10 * seconds && soma_server_sessions(server) > 0; i++) {
+        if (sigtimedwait(ends, NULL, &pause) > 0)
+            return;
+    }
+}
+
 static int run(const struct soma_config *config)
 {
     struct soma_server *server;
@@ -53,6 +65,8 @@ static int run(const struct soma_config *config)
         return fail(error);
     announce(server);
     (void)sigwait(&ends, &number);
+    soma_server_retire(server);
+    wait_for_sessions(server, &ends, config->drain_timeout_seconds);
     if (soma_server_drain(server, DRAIN_MS)) {
         soma_server_stop(server);
         return 0;
@@ -76,6 +90,8 @@ int main(int argc, char **argv)
         soma_config_help(stdout);
     else if (config.version)
         (void)printf("somad %s\n", SOMA_VERSION);
+    else if (config.healthcheck)
+        code = soma_healthcheck(&config);
     else
         code = run(&config);
     soma_config_release(&config);

@@ -4,6 +4,7 @@
 #include "metrics.h"
 #include "mhd_errors.h"
 #include "reply.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static struct connection *accept_connection(struct soma_server *server, struct M
     conn->server = server;
     conn->mhd = mhd;
     conn->fd = info->connect_fd;
+    conn->is_tls = tls_is_used(mhd);
     connection_enter(conn, CONNECTION_IDLE, monotonic_ns());
     (void)pthread_mutex_lock(&server->connections_lock);
     conn->shard = server->next_shard++ % METRICS_SHARDS;
@@ -47,11 +49,12 @@ static bool is_peer_there(int fd)
 }
 
 /* libmicrohttpd closes connections whose request line it cannot split without a word. That is what
- * happened when the connection ends though neither side wanted it to, and not for being idle. */
+ * happened when the connection ends though neither side wanted it to, and not for being idle. With
+ * TLS nothing can be told any more at that time. */
 static bool is_unreadable(const struct connection *conn)
 {
     uint64_t idle_ns = monotonic_ns() - atomic_load(&conn->since_ns);
-    return !conn->closes && !atomic_load(&conn->server->is_stopping) &&
+    return !conn->closes && !conn->is_tls && !atomic_load(&conn->server->is_stopping) &&
            idle_ns < conn->server->idle_timeout_ns && is_peer_there(conn->fd);
 }
 
@@ -61,7 +64,7 @@ static void close_connection(struct soma_server *server, struct connection *conn
         struct soma_error error;
         (void)soma_fail(&error, SOMA_BAD_REQUEST, "",
                         "the request line is not METHOD PATH HTTP/1.1");
-        mhd_send_error(conn->fd, &error);
+        mhd_send_error(conn, &error);
         metrics_count_request(server->metrics, conn->shard, NULL,
                               soma_status_info(SOMA_BAD_REQUEST)->http, SOMA_BAD_REQUEST, 0);
     }

@@ -214,9 +214,8 @@ static enum soma_status find_named(struct request *req, struct session **session
     *session = sessions_peek(req->conn->server->sessions, id.text, id.len);
     if (*session != NULL)
         return SOMA_OK;
-    return soma_fail(&req->error, SOMA_NO_SUCH_SESSION, "session",
-                     "no session is named \"%.*s\": it ended, its lease ran out, or it never was",
-                     (int)(id.len < 64 ? id.len : 64), id.text);
+    return sessions_missing(req->conn->server->sessions, (struct soma_text){id.text, id.len},
+                            "session", &req->error);
 }
 
 static bool get(struct request *req)

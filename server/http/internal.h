@@ -36,6 +36,7 @@ struct router;
 struct session;
 struct sessions;
 struct soma_server;
+struct tls;
 struct waiters;
 
 #define ANSWER_BYTES_MAX (UINT64_C(2) << 30) /* of one answer */
@@ -190,6 +191,7 @@ struct connection {
     struct soma_server *server;
     struct MHD_Connection *mhd;
     int fd;
+    bool is_tls;
     unsigned shard;            /* of the metrics */
     bool closes;               /* its last request ended it; libmicrohttpd's thread only */
     _Atomic int stage;         /* enum connection_stage */
@@ -211,8 +213,11 @@ struct soma_server {
     struct soma_soc const *soc;
     uint32_t devices;
     uint64_t threads, max_body_bytes, max_sessions, session_ttl_seconds, idle_timeout_ns;
+    char instance[CONFIG_INSTANCE_BYTES_MAX + 1]; /* "": it has no name */
+    uint32_t start_mark; /* another one each start: whose sessions are ours */
     struct router *router;
     struct auth *auth; /* NULL: anyone may ask */
+    struct tls *tls;   /* NULL: TCP listeners speak plain HTTP */
     struct kernels *kernels;
     struct metrics *metrics;
     struct sessions *sessions;

@@ -3,6 +3,7 @@
 
 #include "connection.h"
 #include "request.h"
+#include "tls.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -176,6 +177,16 @@ bool listener_open(struct listener *listener, const char *text, char error[CONFI
     return good;
 }
 
+void listener_secure(struct listener *listener)
+{
+    char text[sizeof(listener->address)];
+    if (listener->unix_path != NULL)
+        return;
+    listener->is_tls = true;
+    (void)snprintf(text, sizeof(text), "%s", listener->address + strlen("http://"));
+    (void)snprintf(listener->address, sizeof(listener->address), "https://%.300s", text);
+}
+
 /* ---- serving ---- */
 
 static void on_message(void *ctx, const char *format, va_list args)
@@ -204,6 +215,7 @@ bool listener_serve(struct listener *listener, struct soma_server *server,
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
                      MHD_USE_TURBO | MHD_USE_ITC;
     unsigned threads = (unsigned)server->threads;
+    const struct tls *tls = listener->is_tls ? server->tls : NULL;
     bool is_ours = handler == NULL;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_message, server},
@@ -219,8 +231,15 @@ bool listener_serve(struct listener *listener, struct soma_server *server,
         {is_ours ? MHD_OPTION_URI_LOG_CALLBACK : MHD_OPTION_END, (intptr_t)request_on_uri, NULL},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)request_on_completed, NULL},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)connection_on_notify, server},
+        {tls != NULL ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0,
+         tls != NULL ? tls->certificate : NULL},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, tls != NULL ? tls->key : NULL},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)tls_priorities},
         {MHD_OPTION_END, 0, NULL},
     };
+    /* A TLS connection is shut down, which tells the client that it was not cut. */
+    if (tls != NULL)
+        flags = (flags & ~(unsigned)MHD_USE_TURBO) | MHD_USE_TLS;
     listener->daemon = MHD_start_daemon(flags, 0, NULL, NULL, is_ours ? request_on_data : handler,
                                         ctx, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     if (listener->daemon == NULL)

@@ -10,13 +10,17 @@ struct listener {
     char *unix_path;   /* owned; removed at the end; NULL: TCP */
     uint16_t port;     /* of TCP */
     bool is_loopback;  /* reached from this machine only */
-    int fd;            /* until a daemon has it; else -1 */
+    bool is_tls;
+    int fd; /* until a daemon has it; else -1 */
 };
 
 /* Bind and listen.
  *   text  "HOST:PORT", "[ADDR]:PORT", "unix:PATH"; a stale unix socket is replaced
  * false: *listener is unchanged, error names the address. */
 bool listener_open(struct listener *listener, const char *text, char error[CONFIG_ERROR_BYTES]);
+
+/* Have it speak the server's TLS, before it serves. Unix sockets are left as they are. */
+void listener_secure(struct listener *listener);
 
 /* Serve with threads of its own: thread_count epoll loops that call handler(ctx, ...). With
  * handler NULL, the server's. false: error tells why. */

@@ -1,6 +1,9 @@
 /* See the header. The only file that knows how libmicrohttpd reports its own errors. */
 #include "mhd_errors.h"
 
+#include "reply.h"
+#include "tls.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +70,7 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int http
         return mhd_queue(mhd, http, page);
     struct connection *conn = info->socket_context;
     enum soma_status status = fill_error(http, &error);
-    mhd_send_error(conn->fd, &error);
+    mhd_send_error(conn, &error);
     conn->closes = true;
     conn->request.is_answered = true;
     conn->request.answer.http = soma_status_info(status)->http;
@@ -75,20 +78,25 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int http
     return MHD_NO;
 }
 
-void mhd_send_error(int fd, const struct soma_error *error)
+void mhd_send_error(struct connection *conn, const struct soma_error *error)
 {
     int http = soma_status_info(error->status)->http;
-    char head[256];
+    const char *instance = conn->server->instance;
+    char head[320];
     struct soma_writer writer;
     soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
     wire_encode_error(&writer, error);
     int len = snprintf(head, sizeof(head),
                        "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: application/json\r\n"
-                       "Content-Length: %zu\r\n\r\n",
-                       http, MHD_get_reason_phrase_for((unsigned)http), writer.len);
+                       "%s%s%sContent-Length: %zu\r\n\r\n",
+                       http, MHD_get_reason_phrase_for((unsigned)http),
+                       instance[0] != '\0' ? INSTANCE_HEADER ": " : "", instance,
+                       instance[0] != '\0' ? "\r\n" : "", writer.len);
     struct iovec parts[2] = {{head, (size_t)len}, {writer.ptr, writer.len}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-    if (!writer.failed)
-        (void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (!writer.failed && conn->is_tls)
+        tls_send(conn->mhd, parts, 2);
+    else if (!writer.failed)
+        (void)sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     soma_writer_release(&writer);
 }

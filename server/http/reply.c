@@ -116,13 +116,18 @@ static bool add_header(struct MHD_Response *response, const char *name, const ch
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
+static bool add_instance(const struct soma_server *server, struct MHD_Response *response)
+{
+    return server->instance[0] == '\0' || add_header(response, INSTANCE_HEADER, server->instance);
+}
+
 static bool add_headers(struct request *req, struct MHD_Response *response)
 {
     const struct answer *answer = &req->answer;
     struct soma_server *server = req->conn->server;
-    bool good = true;
+    bool good = add_instance(server, response);
     if (answer->content_type != NULL)
-        good = add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+        good = add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type) && good;
     if (answer->allow != NULL)
         good = add_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow) && good;
     if (answer->is_replay)
@@ -158,7 +163,8 @@ static struct kept_response *keep_response(struct connection *conn, size_t len)
     struct MHD_Response *response = NULL;
     struct kept_response *kept = &conn->kept[conn->next_kept++ % KEPT_RESPONSES];
     response = MHD_create_response_from_buffer(len, kept->body, MHD_RESPMEM_PERSISTENT);
-    if (response == NULL || !add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, json_type)) {
+    if (response == NULL || !add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, json_type) ||
+        !add_instance(conn->server, response)) {
         if (response != NULL)
             MHD_destroy_response(response);
         return NULL;

@@ -5,6 +5,9 @@
 
 #include "internal.h"
 
+/* In every answer of a server with a name: which instance it is. */
+#define INSTANCE_HEADER "X-Soma-Instance"
+
 /* A message of messages.def; SOMA_MESSAGE_NONE: no body. base: borrowed. */
 void reply_message(struct request *req, int http, enum soma_message message, const void *base);
 

@@ -236,7 +236,7 @@ static enum MHD_Result on_body(struct request *req, const char *data, size_t len
         req->is_answered = true;
         req->answer.http = soma_status_info(req->error.status)->http;
         req->answer.status = req->error.status;
-        mhd_send_error(req->conn->fd, &req->error);
+        mhd_send_error(req->conn, &req->error);
         return MHD_NO;
     }
     return MHD_YES;
@@ -320,7 +320,7 @@ static void tell_why(struct request *req, enum MHD_RequestTerminationCode code)
         return;
     req->answer.status = error.status;
     req->answer.http = soma_status_info(error.status)->http;
-    mhd_send_error(conn->fd, &error);
+    mhd_send_error(conn, &error);
 }
 
 void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,

@@ -35,9 +35,7 @@ static bool find_session(struct request *req)
     req->session = sessions_find(server->sessions, id.ptr, id.len);
     if (req->session != NULL)
         return true;
-    (void)soma_fail(&req->error, SOMA_NO_SUCH_SESSION, "Soma-Session",
-                    "no session is named \"%.*s\": it ended, its lease ran out, or it never was",
-                    (int)(id.len < 64 ? id.len : 64), id.ptr);
+    (void)sessions_missing(server->sessions, id, "Soma-Session", &req->error);
     return false;
 }
 

@@ -12,11 +12,13 @@
 #include "reply.h"
 #include "router.h"
 #include "sessions.h"
+#include "tls.h"
 #include "waiters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +63,8 @@ static bool open_listeners(struct soma_server *server, const struct soma_config 
         if (!listener_open(listener, config->listen[i], error))
             return false;
         server->listener_count++;
+        if (server->tls != NULL)
+            listener_secure(listener);
         if (!listener->is_loopback && server->auth == NULL && !config->insecure) {
             (void)snprintf(error, CONFIG_ERROR_BYTES,
                            "--listen: %s is reached from other machines: give --token-file, or "
@@ -115,6 +119,9 @@ static struct soma_server *create_server(const struct soma_config *config)
     server->max_sessions = config->max_sessions;
     server->session_ttl_seconds = config->session_ttl_seconds;
     server->idle_timeout_ns = config->idle_timeout_seconds * NS_PER_S;
+    if (config->instance != NULL)
+        (void)snprintf(server->instance, sizeof(server->instance), "%s", config->instance);
+    (void)getrandom(&server->start_mark, sizeof(server->start_mark), 0);
     TAILQ_INIT(&server->connections);
     (void)pthread_mutex_init(&server->connections_lock, NULL);
     return server;
@@ -128,6 +135,8 @@ bool soma_server_start(const struct soma_config *config, struct soma_server **se
         return fail(error, "no memory to start");
     raise_descriptor_limit();
     bool good = config->token_file == NULL || auth_load(config->token_file, &created->auth, error);
+    good = good && (config->tls_cert == NULL ||
+                    tls_load(config->tls_cert, config->tls_key, &created->tls, error));
     good = good && open_listeners(created, config, error) && create_parts(created, error) &&
            serve(created, error);
     if (good)
@@ -166,11 +175,23 @@ static void cut_waits(struct soma_server *server)
         waiters_cut(server->waiters);
 }
 
+void soma_server_retire(struct soma_server *server)
+{
+    if (atomic_exchange(&server->is_draining, true))
+        return;
+    LOG(&server->log, LOG_LEVEL_INFO, "draining",
+        LOG_NUMBER("requests", atomic_load(&server->active_requests)),
+        LOG_NUMBER("sessions", soma_server_sessions(server)));
+}
+
+size_t soma_server_sessions(const struct soma_server *server)
+{
+    return sessions_count(server->sessions) - 1;
+}
+
 bool soma_server_drain(struct soma_server *server, uint64_t bound_ms)
 {
-    atomic_store(&server->is_draining, true);
-    LOG(&server->log, LOG_LEVEL_INFO, "draining",
-        LOG_NUMBER("requests", atomic_load(&server->active_requests)));
+    soma_server_retire(server);
     if (wait_for_zero(&server->active_requests, bound_ms))
         return true;
     LOG(&server->log, LOG_LEVEL_WARN, "drain_bound_reached",
@@ -211,6 +232,7 @@ void soma_server_stop(struct soma_server *server)
     kernels_destroy(server->kernels);
     router_destroy(server->router);
     auth_release(server->auth);
+    tls_release(server->tls);
     if (atomic_load(&server->is_ready))
         LOG(&server->log, LOG_LEVEL_INFO, "stopped",
             LOG_NUMBER("listeners", server->listener_count));

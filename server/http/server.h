@@ -27,9 +27,16 @@ const char *soma_server_address(const struct soma_server *server, size_t i);
 /* TCP port of listener i, 0 for a unix socket. */
 uint16_t soma_server_port(const struct soma_server *server, size_t i);
 
-/* From now on /readyz answers 503, no session is opened, connections close after their answer.
- * Waits until no request is under way, at most bound_ms; requests that still wait for something
- * then are answered with DRAINING. true: none is left. May be called from any thread, once. */
+/* From now on /readyz answers 503, no session is opened, connections close after their answer;
+ * all else goes on. From any thread. */
+void soma_server_retire(struct soma_server *server);
+
+/* How many sessions are open, `default` not counted. */
+size_t soma_server_sessions(const struct soma_server *server);
+
+/* Retire the server, if it is not yet, and wait until no request is under way, at most bound_ms;
+ * requests that still wait for something then are answered with DRAINING. true: none is left. May
+ * be called from any thread, once. */
 bool soma_server_drain(struct soma_server *server, uint64_t bound_ms);
 
 /* Remove the files of unix sockets: for a process that ends without soma_server_stop. */

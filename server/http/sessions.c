@@ -50,20 +50,61 @@ void session_result_clear(struct soma_result *result)
 
 /* ---- one session ---- */
 
-static bool fill_id(char id[SESSION_ID_BYTES])
+/* What ids of the server begin with. */
+static const char *home_of(const struct soma_server *server)
 {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char random[16];
+    return server->instance[0] != '\0' ? server->instance : "s";
+}
+
+static bool fill_id(const struct soma_server *server, char id[SESSION_ID_BYTES])
+{
+    unsigned char random[(SESSION_ID_DIGITS - SESSION_START_DIGITS) / 2];
     if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
         return false;
-    id[0] = 's';
-    id[1] = '-';
-    for (size_t i = 0; i < sizeof(random); i++) {
-        id[2 + 2 * i] = digits[random[i] >> 4];
-        id[3 + 2 * i] = digits[random[i] & 15];
-    }
-    id[2 + 2 * sizeof(random)] = '\0';
+    int at = snprintf(id, SESSION_ID_BYTES, "%s-", home_of(server));
+    for (size_t i = 0; i < sizeof(random); i++)
+        at += snprintf(id + at, SESSION_ID_BYTES - (size_t)at, "%02x", random[i]);
+    (void)snprintf(id + at, SESSION_ID_BYTES - (size_t)at, "%08" PRIx32, server->start_mark);
     return true;
+}
+
+static size_t home_len_of(struct soma_text id)
+{
+    size_t digits = 0;
+    while (digits < id.len && strchr("0123456789abcdef", id.ptr[id.len - 1 - digits]) != NULL)
+        digits++;
+    bool has_shape =
+        digits == SESSION_ID_DIGITS && id.len > digits + 1 && id.ptr[id.len - digits - 1] == '-';
+    return has_shape ? id.len - digits - 1 : 0;
+}
+
+enum soma_status sessions_missing(const struct sessions *sessions, struct soma_text id,
+                                  const char *field, struct soma_error *error)
+{
+    const struct soma_server *server = sessions->server;
+    const char *home = home_of(server);
+    size_t home_len = home_len_of(id);
+    int shown = (int)(id.len < SESSION_ID_BYTES ? id.len : SESSION_ID_BYTES);
+    char start[SESSION_START_DIGITS + 1];
+    (void)snprintf(start, sizeof(start), "%08" PRIx32, server->start_mark);
+    if (home_len == 0)
+        return soma_fail(error, SOMA_NO_SUCH_SESSION, field,
+                         "no session is named \"%.*s\": it ended, its lease ran out, or it never "
+                         "was",
+                         shown, id.ptr);
+    if (home_len != strlen(home) || memcmp(id.ptr, home, home_len) != 0)
+        return soma_fail(error, SOMA_SESSION_LOST, field,
+                         "the session \"%.*s\" lives in the instance \"%.*s\" and this is \"%s\": "
+                         "its instance is gone with all that the session held, or cannot be "
+                         "reached; open a new session",
+                         shown, id.ptr, (int)home_len, id.ptr, home);
+    if (memcmp(id.ptr + id.len - SESSION_START_DIGITS, start, SESSION_START_DIGITS) != 0)
+        return soma_fail(error, SOMA_SESSION_LOST, field,
+                         "the session \"%.*s\" ended with all that it held when its instance was "
+                         "started anew; open a new session",
+                         shown, id.ptr);
+    return soma_fail(error, SOMA_NO_SUCH_SESSION, field,
+                     "no session is named \"%.*s\": it ended, or its lease ran out", shown, id.ptr);
 }
 
 /* Add what only grows. */
@@ -127,7 +168,7 @@ static struct session *create_session(struct sessions *sessions, const char *id,
     atomic_init(&session->references, 1);
     atomic_init(&session->last_used_ns, session->start_ns);
     atomic_init(&session->slow, 0);
-    bool has_id = id == NULL ? fill_id(session->id) : true;
+    bool has_id = id == NULL ? fill_id(sessions->server, session->id) : true;
     if (id != NULL)
         memcpy(session->id, id, strlen(id) + 1);
     session->keys = idempotency_create();
@@ -171,7 +212,9 @@ void session_touch(struct session *session)
 
 const char *session_shown(const struct session *session, char shown[SESSION_ID_SHOWN_BYTES])
 {
-    (void)snprintf(shown, SESSION_ID_SHOWN_BYTES, "%.10s", session->id);
+    const char *random = strrchr(session->id, '-');
+    int len = random == NULL ? 10 : (int)(random - session->id) + 9;
+    (void)snprintf(shown, SESSION_ID_SHOWN_BYTES, "%.*s", len, session->id);
     return shown;
 }
 

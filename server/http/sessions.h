@@ -8,7 +8,10 @@
 #include "bytes.h"
 #include "internal.h"
 
-#define SESSION_ID_BYTES 40u
+/* INSTANCE-R...S...: the server's name (or "s"), 24 random digits, 8 that tell its start. */
+#define SESSION_ID_DIGITS 32u
+#define SESSION_START_DIGITS 8u
+#define SESSION_ID_BYTES (CONFIG_INSTANCE_BYTES_MAX + 1 + SESSION_ID_DIGITS + 1)
 #define SESSION_TTL_SECONDS_MAX UINT64_C(604800)
 #define SESSION_DEFAULT "default"
 
@@ -84,11 +87,16 @@ struct session *sessions_find(struct sessions *sessions, const char *id, size_t 
 /* As sessions_find, without extending the lease. */
 struct session *sessions_peek(struct sessions *sessions, const char *id, size_t len);
 
+/* Why there is no session of this id: SOMA_NO_SUCH_SESSION, or SOMA_SESSION_LOST when the id shows
+ * that another instance, or an earlier start of this one, has opened it. */
+enum soma_status sessions_missing(const struct sessions *sessions, struct soma_text id,
+                                  const char *field, struct soma_error *error);
+
 /* Extend the lease. */
 void session_touch(struct session *session);
 
 /* The id's beginning, for logs: the whole id is the key to the session. */
-#define SESSION_ID_SHOWN_BYTES 11u
+#define SESSION_ID_SHOWN_BYTES (CONFIG_INSTANCE_BYTES_MAX + 1 + 8 + 1)
 const char *session_shown(const struct session *session, char shown[SESSION_ID_SHOWN_BYTES]);
 
 void session_reference(struct session *session);
