@@ -193,15 +193,27 @@ static bool take_payload(struct soma_batch_reader *reader, uint64_t len, struct 
     return true;
 }
 
+/* Does the value fit its kind? */
+static bool arg_fits(enum soma_arg_kind kind, uint64_t bits)
+{
+    static const uint64_t max[] = {
+        [SOMA_ARG_PTR] = UINT64_MAX, [SOMA_ARG_U8] = UINT8_MAX,     [SOMA_ARG_U16] = UINT16_MAX,
+        [SOMA_ARG_U32] = UINT32_MAX, [SOMA_ARG_U64] = UINT64_MAX,   [SOMA_ARG_I32] = UINT64_MAX,
+        [SOMA_ARG_I64] = UINT64_MAX, [SOMA_ARG_F16] = UINT16_MAX,   [SOMA_ARG_F32] = UINT32_MAX,
+        [SOMA_ARG_F64] = UINT64_MAX, [SOMA_ARG_BYTES] = UINT64_MAX,
+    };
+    if (kind == SOMA_ARG_I32)
+        return bits <= INT32_MAX || bits >= (uint64_t)INT32_MIN;
+    return bits <= max[kind];
+}
+
 static enum soma_status take_args(struct soma_batch_reader *reader, uint64_t count,
                                   struct wire_arena *arena, struct soma_kernel_args *args,
                                   struct soma_error *error)
 {
     struct soma_text word;
     if (count > SOMA_KERNEL_ARGS_MAX)
-        return soma_fail(error, SOMA_VALUE_OUT_OF_RANGE, "args",
-                         "args: %" PRIu64 " arguments are more than %u", count,
-                         SOMA_KERNEL_ARGS_MAX);
+        return malformed(error, "a command has more kernel arguments than there may be");
     struct soma_kernel_arg *items =
         wire_arena_alloc(arena, (size_t)(count == 0 ? 1 : count) * sizeof(*items));
     if (items == NULL)
@@ -213,6 +225,8 @@ static enum soma_status take_args(struct soma_batch_reader *reader, uint64_t cou
         uint64_t bits = get_u64((const unsigned char *)word.ptr + 8);
         if (kind > SOMA_ARG_BYTES)
             return malformed(error, "a kernel argument has a kind that does not exist");
+        if (!arg_fits((enum soma_arg_kind)kind, bits))
+            return malformed(error, "a kernel argument has a value that its type cannot have");
         items[i] = (struct soma_kernel_arg){.kind = (enum soma_arg_kind)kind, .bits = bits};
         if (kind != SOMA_ARG_BYTES)
             continue;
@@ -315,16 +329,21 @@ enum soma_status soma_batch_next(struct soma_batch_reader *reader, struct wire_a
         return malformed(error, "a record gives fields that its command does not have");
     soma_command_init(command, (enum soma_op)op);
     command->expired = (head & EXPIRED_BIT) != 0;
+    /* A value that is refused does not end the record: the next command follows behind it. */
+    enum soma_status first = SOMA_OK;
     for (size_t i = 0; i < info->field_count; i++) {
         if ((given >> i & 1u) == 0)
             continue;
-        enum soma_status status = take_field(reader, arena, &info->fields[i], command, error);
-        if (status != SOMA_OK)
-            return status;
+        enum soma_status status =
+            take_field(reader, arena, &info->fields[i], command, first == SOMA_OK ? error : NULL);
+        if (status == SOMA_MALFORMED_BATCH || status == SOMA_OUT_OF_MEMORY)
+            return first == SOMA_OK ? status
+                                    : malformed(error, "its payload does not fit its records");
+        first = first == SOMA_OK ? status : first;
     }
     reader->taken++;
     if (reader->taken == reader->header.count &&
         (reader->at != reader->records_end || reader->payload != reader->payload_end))
         return malformed(error, "bytes are left over behind the last command");
-    return wire_finish_command(command, true, error);
+    return first == SOMA_OK ? wire_finish_command(command, true, error) : first;
 }

@@ -110,14 +110,15 @@ static enum step run(struct request *req)
     if (!begin(req))
         return STEP_DONE;
     while (reader->taken < reader->header.count || req->has_outcome) {
+        bool is_broken = false; /* nothing behind this can be read */
         if (!req->has_outcome) {
             req->status = soma_batch_next(reader, &req->arena, &req->command, &req->error);
-            bool is_read = req->status == SOMA_OK;
-            if (is_read && batch->skip > 0) {
+            is_broken = req->status == SOMA_MALFORMED_BATCH || req->status == SOMA_OUT_OF_MEMORY;
+            if (!is_broken && batch->skip > 0) {
                 batch->skip--;
                 continue;
             }
-            if (is_read)
+            if (req->status == SOMA_OK)
                 req->status = session_apply(req->session, &req->command, &req->result, &req->error);
             if (req->status == SOMA_MUST_WAIT)
                 return STEP_WAIT;
@@ -129,7 +130,6 @@ static enum step run(struct request *req)
             count_sequence(req);
         append_outcome(req);
         req->is_abandoned = is_cut && batch->completed == 0;
-        bool is_broken = req->status == SOMA_MALFORMED_BATCH;
         if (is_cut || is_broken || batch->writer.failed ||
             (req->status != SOMA_OK && !batch->goes_on))
             break;
