@@ -60,7 +60,8 @@ struct soma_suite {
     S(engine_space)                                                                                \
     S(engine_timeline)                                                                             \
     S(engine_engine)                                                                               \
-    S(engine_check)
+    S(engine_check)                                                                                \
+    S(engine_oom)
 #endif
 
 #define SOMA_ROW(name) extern const struct soma_suite suite_##name;

@@ -13,20 +13,20 @@
 
 void fixture_text_add(struct fixture_text *text, const char *format, ...)
 {
-    char piece[1024];
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    int wrote = vsnprintf(piece, sizeof(piece), format, args);
-    va_end(args);
+    va_copy(again, args);
+    int wrote = vsnprintf(NULL, 0, format, args);
     size_t len = wrote < 0 ? 0 : (size_t)wrote;
-    len = len < sizeof(piece) ? len : sizeof(piece) - 1;
     if (text->len + len + 1 > text->capacity) {
         text->capacity = (text->len + len + 1) * 2;
         text->ptr = realloc(text->ptr, text->capacity);
         if (text->ptr == NULL)
             abort();
     }
-    memcpy(text->ptr + text->len, piece, len + 1);
+    (void)vsnprintf(text->ptr + text->len, len + 1, format, again);
+    va_end(again);
+    va_end(args);
     text->len += len;
 }
 
@@ -424,7 +424,8 @@ uint64_t fixture_number(const struct fixture *fixture, const char *path)
 static void dump_command(struct fixture *fixture, const char *line, struct fixture_text *out)
 {
     enum soma_status status = fixture_run(fixture, "%s", line);
-    fixture_text_add(out, "%s: %s\n", line, soma_status_info(status)->name);
+    fixture_text_add(out, "%s: %s\n", line,
+                     status == SOMA_OK ? "OK" : soma_status_info(status)->name);
     for (const char *at = fixture->answer.ptr; at != NULL && *at != '\0';) {
         size_t len = strcspn(at, "\n");
         fixture_text_add(out, "%.*s\n", (int)len, at);

@@ -280,7 +280,7 @@ static bool expect_met(const struct fixture *fixture, const char *expected, cons
     enum soma_status status = status_of(&at);
     const char *said = fixture->status == SOMA_OK ? fixture->answer.ptr : fixture->error.message;
     if (!EXPECT(fixture->status == status, "%s: got %s: %s", line,
-                soma_status_info(fixture->status)->name,
+                fixture->status == SOMA_OK ? "OK" : soma_status_info(fixture->status)->name,
                 fixture->status == SOMA_MUST_WAIT ? "" : said))
         return false;
     for (at += strspn(at, " "); *at != '\0'; at += strspn(at, " ")) {

@@ -350,9 +350,10 @@ static void test_digest_same(void)
 
 enum { COMMANDS = 1500, ADDRESSES = 24 };
 
-/* Draws commands that are often valid: small ids, addresses that were answered before. */
+/* Draws commands that are often valid: late ids, addresses that were answered before. */
 struct drawer {
     struct random_source source;
+    const struct engine *engine;
     uint64_t addresses[ADDRESSES];
     struct soma_kernel_arg arg;
 };
@@ -374,12 +375,38 @@ static uint64_t draw_size(struct drawer *drawer)
     }
 }
 
+/* One of the last ids of the field's kind, or one that comes next. */
+static uint64_t draw_id(struct drawer *drawer, enum soma_field field)
+{
+    const uint64_t *last_ids = drawer->engine->last_id;
+    uint64_t last = field == SOMA_FIELD_stream ? last_ids[ID_STREAM]
+                    : field == SOMA_FIELD_pool ? last_ids[ID_POOL]
+                                               : last_ids[ID_EVENT];
+    uint64_t back = random_below(&drawer->source, 5);
+    if (field == SOMA_FIELD_stream && random_below(&drawer->source, 4) == 0)
+        return 0;
+    return random_below(&drawer->source, 30) == 0 ? last + 1 : last > back ? last - back : last;
+}
+
+/* Commands that end things are rare, so that there is something to work with. */
+static enum soma_op draw_op(struct drawer *drawer)
+{
+    enum soma_op op = (enum soma_op)random_below(&drawer->source, SOMA_OP_PIPE_CREATE);
+    bool is_end = op == SOMA_OP_DEVICE_RESET || op == SOMA_OP_POOL_DESTROY ||
+                  op == SOMA_OP_STREAM_DESTROY || op == SOMA_OP_EVENT_DESTROY;
+    if (is_end && random_below(&drawer->source, 8) > 0)
+        op = SOMA_OP_POOL_FREE;
+    if (random_below(&drawer->source, 2) == 0)
+        op = random_below(&drawer->source, 5) < 3 ? SOMA_OP_POOL_MALLOC : SOMA_OP_POOL_FREE;
+    return op;
+}
+
 static uint64_t draw_value(struct drawer *drawer, const struct soma_field_row *row)
 {
     struct random_source *source = &drawer->source;
     switch ((int)row->kind) {
-    case SOMA_KIND_DEVICE: return random_below(source, 5) == 0 ? random_below(source, 3) : 0;
-    case SOMA_KIND_ID: return random_below(source, 6);
+    case SOMA_KIND_DEVICE: return random_below(source, 15) == 0 ? random_below(source, 3) : 0;
+    case SOMA_KIND_ID: return draw_id(drawer, row->field);
     case SOMA_KIND_ADDRESS: return draw_address(drawer);
     case SOMA_KIND_BYTES: return draw_size(drawer);
     case SOMA_KIND_TIMEOUT: return random_below(source, 3);
@@ -392,9 +419,7 @@ static uint64_t draw_value(struct drawer *drawer, const struct soma_field_row *r
 static struct soma_command draw_command(struct drawer *drawer)
 {
     struct soma_command command;
-    enum soma_op op = (enum soma_op)random_below(&drawer->source, SOMA_OP_PIPE_CREATE);
-    if (random_below(&drawer->source, 3) > 0)
-        op = random_below(&drawer->source, 2) == 0 ? SOMA_OP_POOL_MALLOC : SOMA_OP_POOL_FREE;
+    enum soma_op op = draw_op(drawer);
     const struct soma_op_info *info = soma_op_info(op);
     soma_command_init(&command, op);
     command.expired = random_below(&drawer->source, 2) == 0;
@@ -417,59 +442,117 @@ static struct soma_command draw_command(struct drawer *drawer)
     }
     if (op == SOMA_OP_MEMORY_SET || op == SOMA_OP_MEMORY_COPY || op == SOMA_OP_MEMORY_READ)
         command.size = random_below(&drawer->source, 5000);
+    const struct pool *owner = pool_by_address(drawer->engine, command.ptr);
+    if (op == SOMA_OP_POOL_FREE && owner != NULL)
+        command.pool = owner->id;
     return command;
 }
 
-/* Run random commands and write down all that is answered. */
-static void run_random(uint64_t seed, const struct fixture_setup *setup,
-                       struct fixture_text *transcript)
+struct random_run {
+    uint64_t seed;
+    struct fixture_setup setup;
+    bool fails;                     /* allocations fail now and then */
+    struct fixture_text transcript; /* all that is answered */
+};
+
+/* Let one of the next few allocations fail, now and then. */
+static void arm(struct fixture *fixture, struct random_source *source)
 {
-    struct drawer drawer = {.source = {seed}};
+    fixture->memory.has_failed = false;
+    if (random_below(source, 3) == 0)
+        fixture->memory.fail_at = fixture->memory.allocations + 1 + (long)random_below(source, 4);
+}
+
+/* Run a command and write down its answer. One that is refused for want of memory is run again.
+ * false: memory ran out and the command succeeded all the same, which may cost reuse. */
+static bool run_one(struct fixture *fixture, struct random_run *run,
+                    const struct soma_command *command)
+{
+    enum soma_status status = fixture_apply(fixture, command);
+    bool is_told = !fixture->memory.has_failed || status == SOMA_OUT_OF_MEMORY;
+    fixture->memory.fail_at = 0;
+    if (status == SOMA_OUT_OF_MEMORY && EXPECT(run->fails, "out of memory without a reason"))
+        status = fixture_apply(fixture, command);
+    fixture_text_add(&run->transcript, "%s %d %s\n%s", soma_op_info(command->op)->name, (int)status,
+                     status == SOMA_OK || status == SOMA_MUST_WAIT ? "" : fixture->error.message,
+                     fixture->answer.ptr == NULL ? "" : fixture->answer.ptr);
+    return is_told;
+}
+
+#define RANDOM_BEGIN                                                                               \
+    "pool.create maxSize=20g -> pool=1\npool.create -> pool=2\n"                                   \
+    "stream.create -> stream=1\nstream.create -> stream=2\n"                                       \
+    "event.create -> event=1\nevent.create kind=PLAIN -> event=2\n"                                \
+    "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=1\n"                         \
+    "pool.setAttribute pool=2 name=reuseAllowOpportunistic value=1\n"                              \
+    "pool.setAttribute pool=2 name=reuseAllowInternalDependencies value=1"
+
+static void run_random(struct random_run *run)
+{
+    struct drawer drawer = {.source = {run->seed}};
+    struct random_source failures = {run->seed};
     struct fixture fixture;
-    char what[32];
-    (void)snprintf(what, sizeof(what), "seed %" PRIu64, seed);
-    if (!EXPECT(fixture_start(&fixture, setup), "start"))
+    char what[64], why[256];
+    (void)snprintf(what, sizeof(what), "seed %" PRIu64, run->seed);
+    if (!EXPECT(fixture_start(&fixture, &run->setup), "start"))
         return;
-    (void)fixture_script(&fixture, what,
-                         "pool.create maxSize=20g -> pool=1\npool.create -> pool=2\n"
-                         "stream.create -> stream=1\nstream.create -> stream=2\n"
-                         "event.create -> event=1\nevent.create kind=PLAIN -> event=2\n"
-                         "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=1\n"
-                         "pool.setAttribute pool=2 name=reuseAllowOpportunistic value=1\n"
-                         "pool.setAttribute pool=2 name=reuseAllowInternalDependencies value=1");
+    (void)fixture_script(&fixture, what, RANDOM_BEGIN);
+    drawer.engine = fixture.engine;
     for (int i = 0; i < COMMANDS; i++) {
         struct soma_command command = draw_command(&drawer);
-        if (setup->config.wall_clock && random_below(&drawer.source, 4) == 0)
+        if (run->setup.config.wall_clock && random_below(&drawer.source, 4) == 0)
             fixture_set_wall(&fixture,
                              engine_now_ns(fixture.engine) + random_below(&drawer.source, 30000));
-        enum soma_status status = fixture_apply(&fixture, &command);
-        fixture_text_add(
-            transcript, "%d %s %d %s\n", i, soma_op_info(command.op)->name, (int)status,
-            status == SOMA_OK || status == SOMA_MUST_WAIT ? "" : fixture.error.message);
-        fixture_text_add(transcript, "%s", fixture.answer.ptr == NULL ? "" : fixture.answer.ptr);
-        if (status == SOMA_OK &&
+        if (run->fails)
+            arm(&fixture, &failures);
+        if (!run_one(&fixture, run, &command))
+            break;
+        if (i % 16 == 0)
+            EXPECT(engine_check(fixture.engine, why, sizeof(why)), "%s: %s", what, why);
+        if (fixture.status == SOMA_OK &&
             (command.op == SOMA_OP_POOL_MALLOC || command.op == SOMA_OP_MEMORY_MALLOC))
             drawer.addresses[random_below(&drawer.source, ADDRESSES)] =
                 fixture_number(&fixture, "ptr");
     }
-    fixture_text_add(transcript, "digest %" PRIx64, engine_digest(fixture.engine));
     fixture_finish(&fixture, what);
 }
 
 /* The same commands have the same answers, to the byte, and refused ones change nothing. */
 static void test_random_twice(void)
 {
-    struct fixture_setup setup = fixture_setup_default();
     for (uint64_t seed = 1; seed <= 8; seed++) {
-        struct fixture_text first = {0}, second = {0};
-        setup.config.wall_clock = seed % 4 == 0;
-        setup.has_contents = seed % 3 != 0;
-        run_random(seed, &setup, &first);
-        run_random(seed, &setup, &second);
-        EXPECT(same_words(first.ptr, second.ptr), "seed %" PRIu64 ": two runs differ", seed);
-        fixture_text_clear(&first);
-        fixture_text_clear(&second);
+        struct random_run first = {.seed = seed, .setup = fixture_setup_default()};
+        first.setup.config.wall_clock = seed % 4 == 0;
+        first.setup.has_contents = seed % 3 != 0;
+        struct random_run second = first;
+        run_random(&first);
+        run_random(&second);
+        EXPECT(same_words(first.transcript.ptr, second.transcript.ptr),
+               "seed %" PRIu64 ": two runs differ", seed);
+        fixture_text_clear(&first.transcript);
+        fixture_text_clear(&second.transcript);
     }
+}
+
+/* Nor do commands that memory was missing for: the others answer what they would have answered. */
+static void test_random_without_memory(void)
+{
+    size_t whole = 0, failed = 0;
+    for (uint64_t seed = 21; seed <= 36; seed++) {
+        struct random_run good = {.seed = seed, .setup = fixture_setup_default()};
+        struct random_run bad = good;
+        bad.fails = true;
+        run_random(&good);
+        run_random(&bad);
+        EXPECT(strncmp(good.transcript.ptr, bad.transcript.ptr, bad.transcript.len) == 0,
+               "seed %" PRIu64 ": answers differ where memory was missing", seed);
+        whole += good.transcript.len;
+        failed += bad.transcript.len;
+        fixture_text_clear(&good.transcript);
+        fixture_text_clear(&bad.transcript);
+    }
+    EXPECT(failed * 4 > whole, "runs without memory end too early: %zu of %zu bytes", failed,
+           whole);
 }
 
 /* ---- creation ---- */
@@ -532,6 +615,7 @@ static const struct soma_test tests[] = {
     {"digests of different histories", test_digest_differs},
     {"digests of the same history", test_digest_same},
     {"random commands, twice", test_random_twice},
+    {"random commands without memory", test_random_without_memory},
     {"creation", test_create},
     {"small things", test_small_things},
     {NULL, NULL},
