@@ -201,14 +201,13 @@ static void put_pool(struct soma_writer *writer, const struct panel *panel, cons
                "<g><rect class=\"pool%s\" x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" height=\"%.2f\"/>",
                shares ? " shared" : "", box->x + (shares ? 1 : 0), y, box->width - (shares ? 2 : 0),
                height);
-    if (region->free_bytes != SOMA_NONE && region->free_bytes > 0 &&
-        box->width > strip + metrics_of_columns.inset)
+    double spare = region->free_bytes == SOMA_NONE ? 0 : (double)region->free_bytes * panel->scale;
+    if (spare > 1 && box->width > strip + metrics_of_columns.inset)
         render_put(writer,
                    "<rect fill=\"url(#spare)\" x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" "
                    "height=\"%.2f\"/>",
-                   box->x + strip, y_of(panel, box->end - region->free_bytes),
-                   box->width - strip - metrics_of_columns.inset,
-                   (double)region->free_bytes * panel->scale - 1);
+                   box->x + strip, y + height - spare,
+                   box->width - strip - metrics_of_columns.inset, spare - 1);
     put_tooltip(writer, region);
     soma_writer_text(writer, "</g>");
     if (!has_label_inside(panel, box))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 80, MAP_COLUMNS = 72, MAP_ROWS = 32, NAME_COLUMNS = 28 };
+enum { COLUMNS = 80, MAP_COLUMNS = 72, MAP_ROWS = 32, NAME_COLUMNS = 22 };
 
 /* ---- the map ---- */
 
@@ -178,7 +178,7 @@ static void put_region(struct soma_writer *writer, const struct soma_layout_regi
                        soma_word_of(SOMA_GROUP_region_state, region->state), region->tensor);
     else if (is_pool)
         (void)snprintf(note, sizeof(note), "%" PRIu64 " free", region->free_bytes);
-    render_put(writer, "  %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %4" PRIu64 "  ", region->address,
+    render_put(writer, "%8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %4" PRIu64 "  ", region->address,
                region->address + region->len, region->len, region->padding_bytes);
     put_padded(writer, name, NAME_COLUMNS);
     const char *position = soma_word_of(SOMA_GROUP_position, region->position);
@@ -193,11 +193,11 @@ static void put_list(struct soma_writer *writer, const char *prefix, const struc
     for (size_t i = 0; i < names->count; i++) {
         size_t width = render_width(names->items[i]);
         width = width > COLUMNS - 12 ? COLUMNS - 12 : width;
-        if (at + width + 2 > COLUMNS && i > 0) {
+        if (at + width + 2 > COLUMNS && at > 10) {
             soma_writer_text(writer, "\n         ");
             at = 9;
         }
-        soma_writer_text(writer, i > 0 ? " " : "");
+        soma_writer_text(writer, at == 9 || i > 0 ? " " : "");
         render_cut(writer, names->items[i], COLUMNS - 12);
         soma_writer_text(writer, i + 1 < names->count ? "," : "");
         at += width + 2;
@@ -209,7 +209,7 @@ static void put_regions(struct soma_writer *writer, const struct soma_layout_mem
 {
     const struct soma_layout_region *regions = memory->regions.items;
     size_t count = memory->regions.count;
-    render_put(writer, "\n  %8s %8s %8s %4s  %-*s %-7s %s\n", "from", "to", "bytes", "pad",
+    render_put(writer, "\n%8s %8s %8s %4s  %-*s %-7s %s\n", "from", "to", "bytes", "pad",
                NAME_COLUMNS, "what", "at", "state");
     for (size_t i = 0; i < count; i++) {
         bool is_block = regions[i].tque != SOMA_NONE;
