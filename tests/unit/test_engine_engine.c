@@ -114,80 +114,83 @@ static void test_clocks(void)
 
 /* ---- sums ---- */
 
+/* After each script, what the session holds. */
+static const struct {
+    const char *script;
+    struct soma_counts counts;
+    uint64_t mapped_granules;
+} count_rows[] = {
+    {"device.list", {.devices = 2}, 0},
+    {"stream.create -> stream=1\nstream.create device=1", {.devices = 2, .streams = 2}, 0},
+    {"event.create\nevent.create device=1 -> event=2",
+     {.devices = 2, .streams = 2, .events = 2},
+     0},
+    {"pool.create maxSize=8g\npool.create device=1",
+     {.devices = 2, .streams = 2, .events = 2, .pools = 2},
+     0},
+    {"a: pool.malloc pool=1 size=2g\nb: pool.malloc device=1 pool=2 size=3g",
+     {.devices = 2, .streams = 2, .events = 2, .pools = 2, .pool_allocations = 2},
+     5},
+    {"c: memory.malloc size=4g\nd: memory.malloc device=1 size=1g",
+     {.devices = 2,
+      .streams = 2,
+      .events = 2,
+      .pools = 2,
+      .pool_allocations = 2,
+      .device_allocations = 2},
+     10},
+    {"pool.free pool=1 ptr=$a",
+     {.devices = 2,
+      .streams = 2,
+      .events = 2,
+      .pools = 2,
+      .pool_allocations = 1,
+      .device_allocations = 2},
+     10},
+    {"stream.delay stream=0 durationNs=1ms\nmemory.freeAsync ptr=$c",
+     {.devices = 2,
+      .streams = 2,
+      .events = 2,
+      .pools = 2,
+      .pool_allocations = 1,
+      .device_allocations = 1},
+     10},
+    {"stream.synchronize stream=0\ndevice.list",
+     {.devices = 2,
+      .streams = 2,
+      .events = 2,
+      .pools = 2,
+      .pool_allocations = 1,
+      .device_allocations = 1},
+     4},
+    {"stream.destroy stream=1\nevent.destroy event=1\npool.destroy pool=1",
+     {.devices = 2,
+      .streams = 1,
+      .events = 1,
+      .pools = 1,
+      .pool_allocations = 1,
+      .device_allocations = 1},
+     4},
+    {"device.reset device=1", {.devices = 2}, 0},
+};
+
 static void test_counts(void)
 {
-    static const struct {
-        const char *script;
-        struct soma_counts counts;
-        uint64_t mapped_granules;
-    } rows[] = {
-        {"device.list", {.devices = 2}, 0},
-        {"stream.create -> stream=1\nstream.create device=1", {.devices = 2, .streams = 2}, 0},
-        {"event.create\nevent.create device=1 -> event=2",
-         {.devices = 2, .streams = 2, .events = 2},
-         0},
-        {"pool.create maxSize=8g\npool.create device=1",
-         {.devices = 2, .streams = 2, .events = 2, .pools = 2},
-         0},
-        {"a: pool.malloc pool=1 size=2g\nb: pool.malloc device=1 pool=2 size=3g",
-         {.devices = 2, .streams = 2, .events = 2, .pools = 2, .pool_allocations = 2},
-         5},
-        {"c: memory.malloc size=4g\nd: memory.malloc device=1 size=1g",
-         {.devices = 2,
-          .streams = 2,
-          .events = 2,
-          .pools = 2,
-          .pool_allocations = 2,
-          .device_allocations = 2},
-         10},
-        {"pool.free pool=1 ptr=$a",
-         {.devices = 2,
-          .streams = 2,
-          .events = 2,
-          .pools = 2,
-          .pool_allocations = 1,
-          .device_allocations = 2},
-         10},
-        {"stream.delay stream=0 durationNs=1ms\nmemory.freeAsync ptr=$c",
-         {.devices = 2,
-          .streams = 2,
-          .events = 2,
-          .pools = 2,
-          .pool_allocations = 1,
-          .device_allocations = 1},
-         10},
-        {"stream.synchronize stream=0\ndevice.list",
-         {.devices = 2,
-          .streams = 2,
-          .events = 2,
-          .pools = 2,
-          .pool_allocations = 1,
-          .device_allocations = 1},
-         4},
-        {"stream.destroy stream=1\nevent.destroy event=1\npool.destroy pool=1",
-         {.devices = 2,
-          .streams = 1,
-          .events = 1,
-          .pools = 1,
-          .pool_allocations = 1,
-          .device_allocations = 1},
-         4},
-        {"device.reset device=1", {.devices = 2}, 0},
-    };
     struct fixture fixture;
     if (!EXPECT(fixture_start(&fixture, NULL), "start"))
         return;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof(count_rows) / sizeof(count_rows[0]); i++) {
         struct soma_counts counts;
-        (void)fixture_script(&fixture, "counts", rows[i].script);
+        (void)fixture_script(&fixture, "counts", count_rows[i].script);
         engine_counts(fixture.engine, &counts);
-        EXPECT(memcmp(&counts, &rows[i].counts, sizeof(counts)) == 0,
+        EXPECT(memcmp(&counts, &count_rows[i].counts, sizeof(counts)) == 0,
                "after \"%s\": %" PRIu64 " streams, %" PRIu64 " events, %" PRIu64 " pools, %" PRIu64
                " and %" PRIu64 " allocations",
-               rows[i].script, counts.streams, counts.events, counts.pools, counts.pool_allocations,
-               counts.device_allocations);
-        EXPECT(engine_mapped_bytes(fixture.engine) == rows[i].mapped_granules * SOMA_GRANULE_BYTES,
-               "after \"%s\": %" PRIu64 " bytes mapped", rows[i].script,
+               count_rows[i].script, counts.streams, counts.events, counts.pools,
+               counts.pool_allocations, counts.device_allocations);
+        EXPECT(engine_mapped_bytes(fixture.engine) ==
+                   count_rows[i].mapped_granules * SOMA_GRANULE_BYTES,
+               "after \"%s\": %" PRIu64 " bytes mapped", count_rows[i].script,
                engine_mapped_bytes(fixture.engine));
     }
     fixture_finish(&fixture, "counts");
