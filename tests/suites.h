@@ -38,6 +38,7 @@ struct soma_suite {
     S(pipe_queue)                                                                                  \
     S(pipe_samples)                                                                                \
     S(pipe_layout)                                                                                 \
+    S(layout)                                                                                      \
     S(engine_malloc)                                                                               \
     S(engine_malloc_fresh)                                                                         \
     S(engine_block)                                                                                \

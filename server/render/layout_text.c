@@ -193,11 +193,11 @@ static void put_list(struct soma_writer *writer, const char *prefix, const struc
     for (size_t i = 0; i < names->count; i++) {
         size_t width = render_width(names->items[i]);
         width = width > COLUMNS - 12 ? COLUMNS - 12 : width;
-        if (at + width + 2 > COLUMNS && at > 10) {
+        if (at + width + 2 > COLUMNS && at > 9) {
             soma_writer_text(writer, "\n         ");
             at = 9;
         }
-        soma_writer_text(writer, at == 9 || i > 0 ? " " : "");
+        soma_writer_text(writer, " ");
         render_cut(writer, names->items[i], COLUMNS - 12);
         soma_writer_text(writer, i + 1 < names->count ? "," : "");
         at += width + 2;
@@ -217,7 +217,7 @@ static void put_regions(struct soma_writer *writer, const struct soma_layout_mem
                                        (i + 1 < count && regions[i + 1].tque == regions[i].tque));
         put_region(writer, &regions[i], has_others ? 2 : 1);
         if (regions[i].kind == SOMA_REGION_KIND_POOL && regions[i].shared_with.count > 0)
-            put_list(writer, "          shares its bytes with ", &regions[i].shared_with);
+            put_list(writer, "          shares its bytes with", &regions[i].shared_with);
     }
 }
 
@@ -234,7 +234,7 @@ static void put_stages(struct soma_writer *writer, const struct soma_layout_memo
         render_put(writer, " %8" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n", stage->buffers,
                    stage->buffer_bytes, stage->live_tensors, stage->live_bytes);
         if (stage->live.count > 0)
-            put_list(writer, "          live: ", &stage->live);
+            put_list(writer, "          live:", &stage->live);
     }
 }
 
