@@ -79,6 +79,12 @@ const char *client_error_text(void)
     return errors.has_text ? errors.text : "";
 }
 
+const char *client_error_rest(void)
+{
+    const char *colon = strstr(client_error_text(), ": ");
+    return colon != NULL ? colon + 2 : client_error_text();
+}
+
 aclError client_error_last(bool clear)
 {
     aclError last = errors.last;

@@ -36,8 +36,10 @@ aclError client_fail_answer(const struct soma_error *error, int acl_error);
  * thread takes the next one. */
 const char *client_error_take(void);
 
-/* The text itself, "" when there is none, for handing it to another thread. */
+/* The text itself, "" when there is none, for handing it to another thread; and what stands in it
+ * behind the name of the call. */
 const char *client_error_text(void);
+const char *client_error_rest(void);
 
 /* The number of the thread's last error, ACL_SUCCESS when there was none since it was cleared. */
 aclError client_error_last(bool clear);

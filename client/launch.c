@@ -187,7 +187,7 @@ static _Noreturn void run_first_child(const struct plan *plan)
  * free; NULL: no memory. */
 static char **server_environment(void)
 {
-    static const char *const dropped[] = {"SOMAD_LISTEN=", "SOMAD_TOKEN_FILE=", "SOMAD_LOG_LEVEL="};
+    static const char *const dropped[] = {"SOMAD_LISTEN=", "SOMAD_TOKEN_FILE=", "SOMAD_CONFIG="};
     size_t count = 0;
     while (environ[count] != NULL)
         count++;

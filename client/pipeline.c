@@ -269,15 +269,41 @@ static bool is_answered_at_once(enum soma_op op)
     }
 }
 
-static void deadline_of(const struct soma_command *command, struct timespec *deadline)
+static struct timespec in_ms(uint64_t ms)
 {
-    (void)clock_gettime(CLOCK_MONOTONIC, deadline);
-    deadline->tv_sec += (time_t)(command->timeout_ms / 1000);
-    deadline->tv_nsec += (long)(command->timeout_ms % 1000) * 1000000;
-    if (deadline->tv_nsec >= 1000000000) {
-        deadline->tv_nsec -= 1000000000;
-        deadline->tv_sec++;
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec += (time_t)(ms / 1000);
+    time.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (time.tv_nsec >= 1000000000) {
+        time.tv_nsec -= 1000000000;
+        time.tv_sec++;
     }
+    return time;
+}
+
+static bool is_earlier(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* Wait for the copy to change. A wait may last for ever, so now and then the service is asked
+ * whether it lives; when it does not, the pipeline breaks off. Half of the timeout passes before
+ * that and half is the probe's. limit NULL: none. Returns whether the limit has come. */
+static bool wait_for_change(struct client_pipeline *pipeline, const struct timespec *limit)
+{
+    struct timespec probe = in_ms(((uint64_t)pipeline->endpoint->timeout_ms + 1) / 2);
+    bool is_limit = limit != NULL && is_earlier(limit, &probe);
+    int code =
+        pthread_cond_timedwait(&pipeline->changed, &pipeline->lock, is_limit ? limit : &probe);
+    if (code != ETIMEDOUT || is_limit)
+        return code == ETIMEDOUT;
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    aclError error = client_probe(pipeline->endpoint);
+    (void)pthread_mutex_lock(&pipeline->lock);
+    if (error != ACL_SUCCESS && !is_over(pipeline))
+        (void)break_off(pipeline, error, client_error_rest());
+    return false;
 }
 
 /* Run the command on the copy; one that has to wait does so until another thread's command lets it
@@ -285,22 +311,15 @@ static void deadline_of(const struct soma_command *command, struct timespec *dea
 static enum soma_status foresee(struct client_pipeline *pipeline, struct soma_command *command,
                                 struct soma_result *result, struct soma_error *error)
 {
-    struct timespec deadline;
     bool has_limit =
         (command->present & SOMA_HAS(timeout_ms)) != 0 && command->timeout_ms != UINT64_MAX;
     enum soma_status status = engine_apply(pipeline->copy, command, result, error);
     if (status != SOMA_MUST_WAIT)
         return status;
-    if (has_limit)
-        deadline_of(command, &deadline);
+    struct timespec limit = in_ms(has_limit ? command->timeout_ms : 0);
     pipeline->waiters++;
     while (status == SOMA_MUST_WAIT && !is_over(pipeline)) {
-        int late = 0;
-        if (has_limit)
-            late = pthread_cond_timedwait(&pipeline->changed, &pipeline->lock, &deadline);
-        else
-            (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-        command->expired = late == ETIMEDOUT;
+        command->expired = wait_for_change(pipeline, has_limit ? &limit : NULL);
         if (!pipeline->is_frozen)
             status = engine_apply(pipeline->copy, command, result, error);
     }
@@ -413,6 +432,8 @@ static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma
     struct soma_command command = *given;
     struct soma_error error;
     enum soma_status status = foresee(pipeline, &command, result, &error);
+    if (status == SOMA_MUST_WAIT && pipeline->broken != ACL_SUCCESS)
+        return fail_broken(pipeline);
     if (status == SOMA_MUST_WAIT) /* the pipeline ended meanwhile */
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended while the call waited");
     if (is_history(status) && !append(pipeline, &command))

@@ -14,6 +14,7 @@
 #include "wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,6 +244,16 @@ static void watch_forks(void)
 
 /* ---- the one session ---- */
 
+/* A program may have closed its standard files. What it or this library prints must not end up in
+ * one of the library's sockets, so /dev/null takes their places. */
+static void hold_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", O_RDWR); /* gets the lowest free number: this one */
+    }
+}
+
 /* With the lock held. */
 static aclError require_locked(void)
 {
@@ -251,6 +262,7 @@ static aclError require_locked(void)
         return ACL_SUCCESS;
     (void)pthread_once(&forks_watched, watch_forks);
     client_addresses_reserve();
+    hold_standard_files();
     struct client_session *session = calloc(1, sizeof(*session));
     if (session == NULL)
         return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a session");

@@ -44,3 +44,12 @@ aclError client_send(const struct client_endpoint *endpoint, const struct client
                    (unsigned long long)atomic_fetch_add(&counter, 1));
     return send(endpoint, request, key, answer);
 }
+
+aclError client_probe(const struct client_endpoint *endpoint)
+{
+    struct client_endpoint patient = *endpoint;
+    struct client_request request = {.method = SOMA_METHOD_GET, .path = "/livez"};
+    struct client_answer answer;
+    patient.timeout_ms = (endpoint->timeout_ms + 1) / 2;
+    return client_send(&patient, &request, &answer);
+}

@@ -34,14 +34,18 @@ struct client_answer {
 
 /* Send a request and wait for its answer, whatever its status code.
  *
- * Requests that are neither GET nor sequenced carry an Idempotency-Key of their own, so when a connection is lost
- * before the answer came, the request is sent once more and still runs once. Silence of the
- * service for longer than the endpoint's timeout ends the request; of a request that `waits`,
- * the service is asked at GET /livez now and then whether it lives, and only silence there ends
- * it. Never raises SIGPIPE.
- * ACL_SUCCESS; 507901, the text says which address was tried and which variable to set. */
+ * Requests that are neither GET nor sequenced carry an Idempotency-Key of their own, so when a
+ * connection is lost before the answer came, the request is sent once more and still runs once.
+ * Silence of the service for longer than the endpoint's timeout ends the request; of a request that
+ * `waits`, the service is asked at GET /livez now and then whether it lives, and only silence there
+ * ends it. Never raises SIGPIPE. ACL_SUCCESS; 507901, the text says which address was tried and
+ * which variable to set. */
 aclError client_send(const struct client_endpoint *endpoint, const struct client_request *request,
                      struct client_answer *answer) SOMA_MUST_USE;
+
+/* Ask the service whether it lives, for half of the timeout at most.
+ * ACL_SUCCESS whatever it answers; 507901. */
+aclError client_probe(const struct client_endpoint *endpoint) SOMA_MUST_USE;
 
 /* Tests put another transport in place of libcurl; NULL: libcurl. Not while a request runs. */
 typedef aclError client_send_fn(const struct client_endpoint *endpoint,

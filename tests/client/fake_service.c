@@ -256,6 +256,8 @@ static aclError route(const struct client_request *request, struct client_answer
                           now == FAKE_PROTOCOL_2
                               ? "{\"version\":\"9\",\"protocol\":2,\"emulated\":true}"
                               : "{\"version\":\"1\",\"protocol\":1,\"emulated\":true}");
+    if (strcmp(path, "/livez") == 0)
+        return reply_text(answer, 200, "{\"status\":\"ok\"}");
     if (strcmp(path, "/v1/sessions") == 0)
         return create_session(request, answer);
     if (engine == NULL || request->session == NULL) {

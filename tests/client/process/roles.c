@@ -164,6 +164,37 @@ static int wait_for_ever(void)
     return error == ACL_ERROR_RT_SOCKET_CLOSE ? 0 : 1;
 }
 
+/* Copies much, until one fails. */
+static int copy_for_ever(void)
+{
+    const size_t size = (size_t)48 << 20;
+    char *bytes = calloc(1, size);
+    void *ptr = NULL;
+    aclError error = bytes != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+    int64_t start_ms = 0;
+    begin();
+    NEED(ACL_SUCCESS, aclrtMalloc(&ptr, size, ACL_MEM_MALLOC_HUGE_FIRST));
+    say("ready");
+    for (int i = 0; error == ACL_SUCCESS; i++) {
+        start_ms = clock_ms();
+        error = i % 2 == 0 ? aclrtMemcpy(ptr, size, bytes, size, ACL_MEMCPY_HOST_TO_DEVICE)
+                           : aclrtMemcpy(bytes, size, ptr, size, ACL_MEMCPY_DEVICE_TO_HOST);
+    }
+    (void)printf("called: %d after %d ms: %s\n", error, (int)(clock_ms() - start_ms),
+                 aclGetRecentErrMsg());
+    say("end of call");
+    free(bytes);
+    return 0;
+}
+
+/* Without standard input, output and error. */
+static int closed_standard_files(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        (void)close(fd);
+    return whole();
+}
+
 static void *wait_in_thread(void *user)
 {
     aclrtStream stream = user;
@@ -317,6 +348,7 @@ static int allocate_once(void)
     NEED(ACL_SUCCESS, aclrtMemPoolCreate(&pool, &props));
     NEED(ACL_SUCCESS, aclrtCreateStream(&stream));
     NEED(ACL_SUCCESS, aclrtMemPoolMallocAsync(&ptr, 8, pool, stream));
+    NEED(ACL_SUCCESS, aclrtMemcpyAsync(ptr, 8, "7 bytes", 8, ACL_MEMCPY_HOST_TO_DEVICE, stream));
     NEED(ACL_SUCCESS, aclrtMemPoolGetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT, &used));
     (void)printf("used: %llu\n", (unsigned long long)used);
     NEED(ACL_SUCCESS, aclFinalize());
@@ -335,6 +367,8 @@ static const struct {
     {"hold", hold},
     {"hold_and_call", hold_and_call},
     {"wait_for_ever", wait_for_ever},
+    {"copy_for_ever", copy_for_ever},
+    {"closed", closed_standard_files},
     {"exit_while_waiting", exit_while_a_thread_waits},
     {"init_in_thread", init_in_a_thread_that_ends},
     {"wait", wait_for_children},

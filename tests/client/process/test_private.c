@@ -69,6 +69,12 @@ static void test_nothing_is_left(void)
     }
 }
 
+/* A program that closed its standard files first: the server has its own. */
+static void test_closed_standard_files(void)
+{
+    (void)program_run("closed", use_somad(NULL));
+}
+
 static void test_quiet(void)
 {
     struct program program;
@@ -124,6 +130,7 @@ static void test_bad_somads(void)
 const struct process_test private_tests[] = {
     {"programs run", test_programs_run},
     {"nothing is left, however the program ends", test_nothing_is_left},
+    {"closed standard files", test_closed_standard_files},
     {"SOMA_QUIET=1", test_quiet},
     {"a somad that cannot be started", test_bad_somads},
     {NULL, NULL},
