@@ -29,6 +29,7 @@ struct soma_suite {
     S(wire_decode)                                                                                 \
     S(wire_encode)                                                                                 \
     S(wire_answer)                                                                                 \
+    S(batch)                                                                                       \
     S(engine_tree)                                                                                 \
     S(engine_stream)                                                                               \
     S(engine_event)                                                                                \

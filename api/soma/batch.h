@@ -7,7 +7,7 @@
  *   record  u32 op (bit 31: the client has waited out its timeoutMs already),
  *           u32 fields (bit i: row i of the command's fields is given),
  *           then one u64 for each given field, in the order of the rows
- *           LOCATION: u64 type, u64 id (SOMA_NONE: not given)
+ *           LOCATION: u64 type (bit 32: an id is given), u64 id
  *           TEXT, BASE64: u64 length; the bytes stand in the payload, in order, each padded to 8
  *           ARGS: u64 count; per argument in the payload: u64 kind, u64 bits or length, bytes
  * Answer:   header, records

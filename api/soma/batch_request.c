@@ -8,6 +8,7 @@
 
 enum { HEADER_BYTES = 32, RECORD_BYTES = 8 };
 #define EXPIRED_BIT UINT64_C(0x80000000)
+#define HAS_ID_BIT UINT64_C(0x100000000)
 
 /* ---- little-endian numbers ---- */
 
@@ -82,12 +83,22 @@ static void add_field(struct soma_batch_writer *batch, const struct soma_command
         return;
     case SOMA_KIND_ARGS: add_args(batch, place); return;
     case SOMA_KIND_LOCATION:
-        put_u64(&batch->records, command->location_type);
         put_u64(&batch->records,
-                (command->present & SOMA_HAS(location_id)) != 0 ? command->location_id : SOMA_NONE);
+                command->location_type |
+                    ((command->present & SOMA_HAS(location_id)) != 0 ? HAS_ID_BIT : 0));
+        put_u64(&batch->records, command->location_id);
         return;
     default: put_u64(&batch->records, soma_command_get(command, row->field)); return;
     }
+}
+
+/* Half of a location is one too. */
+static bool is_given(const struct soma_command *command, const struct soma_field_row *row)
+{
+    uint64_t bits = UINT64_C(1) << row->field;
+    if (row->kind == SOMA_KIND_LOCATION)
+        bits |= SOMA_HAS(location_id);
+    return (command->present & bits) != 0;
 }
 
 bool soma_batch_add(struct soma_batch_writer *batch, const struct soma_command *command)
@@ -96,7 +107,7 @@ bool soma_batch_add(struct soma_batch_writer *batch, const struct soma_command *
     size_t records_len = batch->records.len, payload_len = batch->payload.len;
     uint64_t given = 0;
     for (size_t i = 0; i < info->field_count; i++)
-        given |= (command->present >> info->fields[i].field & 1u) << i;
+        given |= (uint64_t)is_given(command, &info->fields[i]) << i;
     put_u64(&batch->records,
             (uint64_t)command->op | (command->expired ? EXPIRED_BIT : 0) | given << 32);
     for (size_t i = 0; i < info->field_count; i++) {
@@ -168,6 +179,8 @@ enum soma_status soma_batch_open(struct soma_batch_reader *reader, const void *b
     reader->payload_end = bytes + len;
     reader->payload = reader->payload_end - reader->header.payload_bytes;
     reader->records_end = reader->payload;
+    if (count == 0 && len > HEADER_BYTES)
+        return malformed(error, "bytes are left over behind no command");
     return SOMA_OK;
 }
 
@@ -281,13 +294,15 @@ static enum soma_status take_location(struct soma_batch_reader *reader, uint64_t
                                       struct soma_command *command, struct soma_error *error)
 {
     uint64_t id;
+    bool has_id = (type & HAS_ID_BIT) != 0;
+    type &= ~HAS_ID_BIT;
     if (!take_u64(reader, &id))
         return malformed(error, "its records end inside a location");
     if (type > INT32_MAX || soma_word_of(SOMA_GROUP_location_type, (int)type) == NULL)
         return soma_fail(error, SOMA_UNSUPPORTED_LOCATION, "location.type",
                          "location.type: no word has the number %" PRIu64, type);
     soma_command_set(command, SOMA_FIELD_location_type, type);
-    if (id != SOMA_NONE)
+    if (has_id)
         soma_command_set(command, SOMA_FIELD_location_id, id);
     return SOMA_OK;
 }
@@ -323,7 +338,7 @@ enum soma_status soma_batch_next(struct soma_batch_reader *reader, struct wire_a
         return malformed(error, "it has fewer records than it says");
     uint64_t op = head & UINT32_MAX & ~EXPIRED_BIT, given = head >> 32;
     if (op >= SOMA_OP_COUNT)
-        return soma_fail(error, SOMA_UNKNOWN_OP, "op", "no command has the number %" PRIu64, op);
+        return malformed(error, "no command has the number that stands in a record");
     const struct soma_op_info *info = soma_op_info((enum soma_op)op);
     if (given >> info->field_count != 0)
         return malformed(error, "a record gives fields that its command does not have");
