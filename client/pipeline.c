@@ -127,7 +127,14 @@ static aclError post(const struct client_pipeline *pipeline, struct client_answe
     return error;
 }
 
-/* The first record of a batch that should have none: what the service refused. */
+static bool is_timeout(enum soma_status status)
+{
+    return status == SOMA_STREAM_SYNC_TIMEOUT || status == SOMA_EVENT_SYNC_TIMEOUT ||
+           status == SOMA_DEVICE_SYNC_TIMEOUT;
+}
+
+/* The first record of a batch that answers nothing else: a wait whose time ran out, which the copy
+ * has foreseen (the digest tells), or what the service refused. */
 static aclError fail_refused(struct client_pipeline *pipeline,
                              struct soma_batch_answer_reader *reader)
 {
@@ -135,6 +142,8 @@ static aclError fail_refused(struct client_pipeline *pipeline,
     struct soma_error error;
     char why[SOMA_MESSAGE_BYTES];
     enum soma_status status = soma_batch_next_answer(reader, &result, &error);
+    if (is_timeout(status))
+        return ACL_SUCCESS;
     if (status == SOMA_OK) {
         client_result_clear(&result);
         return ACL_SUCCESS;
@@ -153,7 +162,8 @@ static void send_batch(struct client_pipeline *pipeline)
     struct soma_batch_answer_reader reader;
     uint64_t sequence = pipeline->issued, digest = engine_digest(pipeline->copy);
     pipeline->has_deadline = false;
-    if (!soma_batch_finish(&pipeline->batch, SOMA_BATCH_QUIET | SOMA_BATCH_SEQUENCED,
+    if (!soma_batch_finish(&pipeline->batch,
+                           SOMA_BATCH_CONTINUE | SOMA_BATCH_QUIET | SOMA_BATCH_SEQUENCED,
                            sequence - pipeline->batch.count, &pipeline->body)) {
         (void)break_off(pipeline, ACL_ERROR_BAD_ALLOC, "the host has no memory for a batch");
         return;
@@ -164,12 +174,13 @@ static void send_batch(struct client_pipeline *pipeline)
     (void)pthread_mutex_lock(&pipeline->lock);
     pipeline->is_sending = false;
     if (error != ACL_SUCCESS)
-        (void)break_off(pipeline, error, client_error_text());
+        (void)break_off(pipeline, error, client_error_rest());
     else if (reader.answer.records > 0)
-        (void)fail_refused(pipeline, &reader);
-    else if (reader.answer.next_sequence != sequence || reader.answer.digest != digest)
+        error = fail_refused(pipeline, &reader);
+    if (error == ACL_SUCCESS &&
+        (reader.answer.next_sequence != sequence || reader.answer.digest != digest))
         (void)break_off_unequal(pipeline, &reader.answer, sequence, digest);
-    else
+    else if (error == ACL_SUCCESS)
         pipeline->confirmed = sequence;
     (void)pthread_cond_broadcast(&pipeline->changed);
 }
@@ -330,8 +341,7 @@ static enum soma_status foresee(struct client_pipeline *pipeline, struct soma_co
 /* The copy has run the command with this outcome: does the session's history have it? */
 static bool is_history(enum soma_status status)
 {
-    return status == SOMA_OK || status == SOMA_STREAM_SYNC_TIMEOUT ||
-           status == SOMA_EVENT_SYNC_TIMEOUT || status == SOMA_DEVICE_SYNC_TIMEOUT;
+    return status == SOMA_OK || is_timeout(status);
 }
 
 /* Put what the copy has run behind the buffered commands. */
@@ -367,7 +377,7 @@ static aclError ask(struct client_pipeline *pipeline, const struct soma_command 
     (void)pthread_mutex_lock(&pipeline->lock);
     pipeline->is_sending = false;
     if (error != ACL_SUCCESS)
-        (void)break_off(pipeline, error, client_error_text());
+        (void)break_off(pipeline, error, client_error_rest());
     else
         pipeline->confirmed = ++pipeline->issued;
     (void)pthread_cond_broadcast(&pipeline->changed);

@@ -22,6 +22,7 @@ static struct bytes *bytes;
 static unsigned requests;
 static enum fake_mood mood;
 static unsigned mood_count;
+static const char *somad_path; /* NULL: the fake service */
 
 /* The text of each thread's last answer, freed with the thread. */
 static pthread_key_t text_key;
@@ -309,10 +310,20 @@ static aclError fake_send(const struct client_endpoint *endpoint,
     return error;
 }
 
+void fake_service_use_somad(const char *path)
+{
+    somad_path = path;
+}
+
 void fake_service_start(void)
 {
-    (void)setenv("SOMA_SERVER", "http://fake:1", 1);
     (void)setenv("SOMA_QUIET", "1", 1);
+    if (somad_path != NULL) {
+        (void)unsetenv("SOMA_SERVER");
+        (void)setenv("SOMA_SOMAD", somad_path, 1);
+        return;
+    }
+    (void)setenv("SOMA_SERVER", "http://fake:1", 1);
     fake_service_set_mood(FAKE_GOOD, 0);
     requests = 0;
     client_transport_replace(fake_send);

@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 
+/* Instead of the fake, let the client start real servers from this program; NULL: the fake. */
+void fake_service_use_somad(const char *path);
+
 /* From now on the client talks to the fake; its environment is set as tests need it. */
 void fake_service_start(void);
 

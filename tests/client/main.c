@@ -1,5 +1,7 @@
-/* client_tests [WORD]: the client library against a fake service; WORD selects suites. Exit code 0
- * only when at least one test ran and none failed. */
+/* client_tests [--somad PATH] [WORD]: the client library against a fake service, or against servers
+ * that it starts from PATH; WORD selects suites. Exit code 0 only when at least one test ran and
+ * none failed. */
+#include "fake_service.h"
 #include "suites.h"
 
 #include <CUnit/Basic.h>
@@ -20,8 +22,11 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-static const struct client_suite *const suites[] = {
-#define CLIENT_ROW(name) &suite_##name,
+static const struct {
+    const struct client_suite *suite;
+    bool needs_fake;
+} suites[] = {
+#define CLIENT_ROW(name, needs_fake) {&suite_##name, (needs_fake) != 0},
     CLIENT_SUITES(CLIENT_ROW)
 #undef CLIENT_ROW
 };
@@ -41,9 +46,13 @@ int main(int argc, char **argv)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
+    bool is_real = argc > 2 && strcmp(argv[1], "--somad") == 0;
+    const char *word = argc > (is_real ? 3 : 1) ? argv[argc - 1] : "";
+    fake_service_use_somad(is_real ? argv[2] : NULL);
     for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++) {
-        bool is_wanted = argc < 2 || strstr(suites[i]->name, argv[1]) != NULL;
-        if (is_wanted && !add_suite(suites[i]))
+        bool is_wanted =
+            strstr(suites[i].suite->name, word) != NULL && !(is_real && suites[i].needs_fake);
+        if (is_wanted && !add_suite(suites[i].suite))
             return 1;
     }
     CU_basic_set_mode(CU_BRM_NORMAL);

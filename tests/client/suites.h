@@ -1,4 +1,5 @@
-/* The suites of client_tests. A suite that is not listed is not run. */
+/* The suites of client_tests. A suite that is not listed is not run.
+ * S(name, needs_fake): 1 for suites that look into the fake service or make it fail. */
 #ifndef SOMA_CLIENT_TESTS_SUITES_H
 #define SOMA_CLIENT_TESTS_SUITES_H
 
@@ -15,22 +16,22 @@ struct client_suite {
 };
 
 #define CLIENT_SUITES(S)                                                                           \
-    S(error)                                                                                       \
-    S(endpoint)                                                                                    \
-    S(handle)                                                                                      \
-    S(ranges)                                                                                      \
-    S(session)                                                                                     \
-    S(context)                                                                                     \
-    S(refusals)                                                                                    \
-    S(stream_event)                                                                                \
-    S(mempool)                                                                                     \
-    S(memory)                                                                                      \
-    S(kernel)                                                                                      \
-    S(data)                                                                                        \
-    S(threads)                                                                                     \
-    S(no_memory)
+    S(error, 0)                                                                                    \
+    S(endpoint, 0)                                                                                 \
+    S(handle, 0)                                                                                   \
+    S(ranges, 0)                                                                                   \
+    S(session, 1)                                                                                  \
+    S(context, 0)                                                                                  \
+    S(refusals, 0)                                                                                 \
+    S(stream_event, 0)                                                                             \
+    S(mempool, 0)                                                                                  \
+    S(memory, 0)                                                                                   \
+    S(kernel, 0)                                                                                   \
+    S(data, 0)                                                                                     \
+    S(threads, 1)                                                                                  \
+    S(no_memory, 1)
 
-#define CLIENT_ROW(name) extern const struct client_suite suite_##name;
+#define CLIENT_ROW(name, needs_fake) extern const struct client_suite suite_##name;
 CLIENT_SUITES(CLIENT_ROW)
 #undef CLIENT_ROW
 
