@@ -168,6 +168,7 @@ void model_destroy(struct model *model)
     free(model->events.items);
     free(model->pools.items);
     free(model->allocations.items);
+    free(model->hand_overs.items);
     sim_bytes_destroy(model->bytes);
     free(model);
 }
@@ -258,6 +259,20 @@ uint64_t model_mapped_bytes(const struct model *model)
             bytes += model_allocation(model, i)->page_bytes;
     }
     return bytes;
+}
+
+bool model_is_safe(const struct model *model)
+{
+    for (uint32_t i = 0; i < model->hand_overs.count; i++) {
+        const struct model_hand_over *over =
+            (const struct model_hand_over *)model->hand_overs.items + i;
+        const struct model_task *freed = model_task(model, over->free_task);
+        const struct model_task *taken = model_task(model, over->malloc_task);
+        if (!over->is_void && taken->is_resolved &&
+            (!freed->is_resolved || taken->end_ns < freed->end_ns))
+            return false;
+    }
+    return true;
 }
 
 static int compare_leaks(const void *left, const void *right)

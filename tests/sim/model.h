@@ -70,6 +70,9 @@ uint64_t model_wait_ns(const struct model *model);
 /* Bytes of device memory mapped by pools and allocations. */
 uint64_t model_mapped_bytes(const struct model *model);
 
+/* Was memory never given to a stream before the stream that had freed it was done with it? */
+bool model_is_safe(const struct model *model);
+
 /* Live blocks and allocations of the session, lowest address first. *items: free() it. */
 void model_leaks(const struct model *model, struct soma_leak **items, size_t *count);
 

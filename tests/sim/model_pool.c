@@ -42,8 +42,8 @@ static void grow(struct model_pool *pool, uint32_t granule)
     if (pool->granules == NULL)
         abort();
     for (uint32_t i = old; i < pool->granule_capacity; i++)
-        pool->granules[i] =
-            (struct model_granule){.state = SOMA_BLOCK_STATE_FREE, .late_task = MODEL_NONE};
+        pool->granules[i] = (struct model_granule){
+            .state = SOMA_BLOCK_STATE_FREE, .late_task = MODEL_NONE, .last_free = MODEL_NONE};
 }
 
 void model_pool_init(struct model_pool *pool)
@@ -200,6 +200,7 @@ void model_pool_free_on(struct model *model, struct model_pool *pool, uint32_t f
         granule->position = owner == stream ? position : model_stream(model, owner)->position;
         granule->stream = owner;
         granule->free_task = task;
+        granule->last_free = task;
         set_state(pool, i, SOMA_BLOCK_STATE_CACHED);
     }
     pool->frees++;
@@ -207,7 +208,10 @@ void model_pool_free_on(struct model *model, struct model_pool *pool, uint32_t f
 
 void model_pool_free_now(struct model *model, struct model_pool *pool, uint32_t first)
 {
-    unmap(pool, first, model_block_end(model, pool, first));
+    uint32_t end = model_block_end(model, pool, first);
+    for (uint32_t i = first; i < end; i++)
+        pool->granules[i].last_free = MODEL_NONE; /* the host vouches for it */
+    unmap(pool, first, end);
     pool->frees++;
 }
 
@@ -431,6 +435,15 @@ static void map(struct request *request, uint32_t first)
         sim_bytes_zero(model->bytes, pool->base + first * SOMA_GRANULE_BYTES, bytes);
 }
 
+static void note_hand_over(struct model *model, uint32_t free_task, uint32_t malloc_task)
+{
+    if (free_task == MODEL_NONE || model_is_over(model, free_task, model->now_ns))
+        return;
+    struct model_hand_over *over = model_list_add(&model->hand_overs, sizeof(*over));
+    over->free_task = free_task;
+    over->malloc_task = malloc_task;
+}
+
 static void take(struct request *request, uint32_t first, enum soma_reuse reuse)
 {
     struct model *model = request->model;
@@ -440,8 +453,9 @@ static void take(struct request *request, uint32_t first, enum soma_reuse reuse)
         map(request, first);
     submission.dependencies = request->waits.items;
     submission.dependency_count = request->waits.count;
-    model_submit(model, &submission);
+    uint32_t task = model_submit(model, &submission);
     for (uint32_t i = first; i < first + request->count; i++) {
+        note_hand_over(model, pool->granules[i].last_free, task);
         set_state(pool, i, SOMA_BLOCK_STATE_BUSY);
         pool->granules[i].first = first;
         pool->granules[i].stream = request->stream;

@@ -72,6 +72,7 @@ struct model_granule {
     uint32_t position;     /* CACHED: of the free */
     uint32_t free_task;    /* CACHED: the free */
     uint32_t late_task;    /* FREE: the free that had not completed when it was released */
+    uint32_t last_free;    /* the last free on a stream, whatever came of it since */
     uint64_t requested;    /* BUSY, first of its block: bytes asked for */
     uint64_t allocated_by; /* BUSY, first of its block: number of the command */
 };
@@ -92,6 +93,12 @@ struct model_pool {
     uint64_t mallocs, frees, reuse[5], mapped_total, unmapped_total;
 };
 
+/* Memory that went from one user to the next: the free comes first, whatever the rules say. */
+struct model_hand_over {
+    uint32_t free_task, malloc_task;
+    bool is_void; /* a reset came between */
+};
+
 /* An aclrtMalloc allocation. */
 struct model_allocation {
     uint32_t device;
@@ -110,6 +117,7 @@ struct model {
     uint64_t wait_ns;  /* after MUST_WAIT: when it is over; SOMA_NONE: unknown */
     uint64_t applied;  /* commands applied so far */
     struct model_list tasks, dependencies, streams, events, pools, allocations;
+    struct model_list hand_overs;
     uint64_t next_stream, next_event, next_pool; /* ids */
     struct sim_bytes *bytes;
 };

@@ -229,9 +229,22 @@ static void make_idle(struct model *model, struct model_stream *stream)
     stream->last_task = MODEL_NONE;
 }
 
+/* A reset breaks promises: what was handed over on the device goes with its pools, and what work
+ * without a time yet waits for elsewhere may have been dropped. */
+static void void_hand_overs(struct model *model, uint32_t device)
+{
+    for (uint32_t i = 0; i < model->hand_overs.count; i++) {
+        struct model_hand_over *over = (struct model_hand_over *)model->hand_overs.items + i;
+        const struct model_task *taken = model_task(model, over->malloc_task);
+        if (!taken->is_resolved || model_stream(model, taken->stream)->device == device)
+            over->is_void = true;
+    }
+}
+
 /* Work without a time yet is over now for whoever waits for it; a time that is known stays. */
 void model_drop_work(struct model *model, uint32_t device)
 {
+    void_hand_overs(model, device);
     for (uint32_t i = 0; i < model->streams.count; i++) {
         if (model_stream(model, i)->device == device)
             make_idle(model, model_stream(model, i));

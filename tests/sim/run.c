@@ -362,6 +362,8 @@ static void audit(struct runner *runner, uint32_t step)
         (void)snprintf(what, sizeof(what), "engine_counts: %s", path);
         note(runner, step, what);
     }
+    if (!model_is_safe(runner->model))
+        note(runner, step, "memory went to a stream while another one still used it");
     audit_totals(runner, step);
     audit_leaks(runner, step);
 }
