@@ -40,6 +40,7 @@ struct soma_suite {
     S(pipe_samples)                                                                                \
     S(pipe_layout)                                                                                 \
     S(layout)                                                                                      \
+    S(layout_accept)                                                                               \
     S(engine_malloc)                                                                               \
     S(engine_malloc_fresh)                                                                         \
     S(engine_block)                                                                                \

@@ -4,6 +4,7 @@
 #include "input.h"
 #include "quick.h"
 #include "reply.h"
+#include "reply_layout.h"
 #include "router.h"
 #include "sessions.h"
 
@@ -100,6 +101,8 @@ static void finish(struct request *req)
         reply_error(req, &req->error);
     } else if (req->command.op == SOMA_OP_MEMORY_READ) {
         reply_contents(req);
+    } else if (req->command.op == SOMA_OP_PIPE_LAYOUT) {
+        reply_layout(req);
     } else {
         reply_result(req, &req->result);
     }

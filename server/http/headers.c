@@ -79,7 +79,11 @@ static void read_field(struct scan *scan, const char *key, const char *value)
 {
     struct request *req = scan->req;
     switch (strlen(key)) {
-    case 6: req->has_expect = req->has_expect || is_name(key, "Expect"); break;
+    case 6:
+        req->has_expect = req->has_expect || is_name(key, "Expect");
+        if (is_name(key, "Accept") && req->accept.ptr == NULL)
+            req->accept = trimmed(value);
+        break;
     case 10:
         if (is_name(key, "Connection"))
             scan->connection = trimmed(value);

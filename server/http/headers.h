@@ -5,7 +5,7 @@
 #include "internal.h"
 
 /* Fill the header members of the request from its connection: session_id, key, authorization,
- * content_type, has_expect, is_chunked, body_announced, closes, is_unreadable.
+ * content_type, accept, has_expect, is_chunked, body_announced, closes, is_unreadable.
  *   version  "HTTP/1.1"
  * SOMA_OK; SOMA_HEADERS_TOO_LARGE; SOMA_BAD_HEADER and SOMA_BAD_REQUEST with the header's name as
  * the field; SOMA_NOT_SUPPORTED (a transfer coding). */

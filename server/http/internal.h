@@ -140,7 +140,7 @@ struct request {
     /* Borrowed from libmicrohttpd until the request is over. */
     const char *method, *path;
     struct capture captures[CAPTURES_MAX];
-    struct soma_text session_id, key, authorization, content_type;
+    struct soma_text session_id, key, authorization, content_type, accept;
     bool has_expect, is_chunked;
 
     char *body; /* owned */
