@@ -249,6 +249,10 @@ static void success_content(struct schema *schema, const struct route *route)
         ref_content(schema, schema_name(name, "",
                                         soma_message_info((enum soma_message)route->result)->name));
     }
+    if (route->info != NULL && route->info->op == SOMA_OP_PIPE_LAYOUT) { /* as Accept asks */
+        text_content(json, "image/svg+xml");
+        text_content(json, "text/plain");
+    }
     json_close(json, '}');
 }
 
