@@ -221,7 +221,10 @@ static void *flusher_run(void *user)
         else
             late =
                 pthread_cond_timedwait(&pipeline->has_work, &pipeline->lock, &pipeline->deadline);
-        if (late == ETIMEDOUT && pipeline->batch.count > 0 && !pipeline->is_sending)
+        if (late != ETIMEDOUT || pipeline->is_sending)
+            continue;
+        pipeline->has_deadline = false;
+        if (pipeline->batch.count > 0)
             send_batch(pipeline);
     }
     (void)pthread_mutex_unlock(&pipeline->lock);
@@ -229,11 +232,26 @@ static void *flusher_run(void *user)
     return NULL;
 }
 
+static atomic_uint test_commands_max; /* of a batch; 0: as many as there are */
+
+void client_pipeline_limit_batches(unsigned commands_max)
+{
+    atomic_store(&test_commands_max, commands_max);
+}
+
+/* Whether calls have to wait until a part of the buffer is sent. */
+static bool has_too_much(const struct client_pipeline *pipeline)
+{
+    unsigned commands_max = atomic_load_explicit(&test_commands_max, memory_order_relaxed);
+    return soma_batch_bytes(&pipeline->batch) >= BUFFER_BYTES ||
+           (commands_max > 0 && pipeline->batch.count >= commands_max);
+}
+
 /* There is something to send, some time. */
 static void schedule(struct client_pipeline *pipeline)
 {
     size_t bytes = soma_batch_bytes(&pipeline->batch);
-    if (!pipeline->has_deadline) {
+    if (!pipeline->has_deadline && pipeline->batch.count > 0) {
         (void)clock_gettime(CLOCK_MONOTONIC, &pipeline->deadline);
         pipeline->deadline.tv_nsec += LINGER_NS;
         if (pipeline->deadline.tv_nsec >= 1000000000) {
@@ -245,7 +263,7 @@ static void schedule(struct client_pipeline *pipeline)
     } else if (bytes >= FULL_BYTES && !pipeline->is_sending) {
         (void)pthread_cond_signal(&pipeline->has_work);
     }
-    while (soma_batch_bytes(&pipeline->batch) >= BUFFER_BYTES && !is_over(pipeline)) {
+    while (has_too_much(pipeline) && !is_over(pipeline)) {
         if (pipeline->is_sending)
             (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
         else
@@ -331,7 +349,9 @@ static enum soma_status foresee(struct client_pipeline *pipeline, struct soma_co
     pipeline->waiters++;
     while (status == SOMA_MUST_WAIT && !is_over(pipeline)) {
         command->expired = wait_for_change(pipeline, has_limit ? &limit : NULL);
-        if (!pipeline->is_frozen)
+        while (pipeline->is_frozen && !is_over(pipeline))
+            (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        if (!is_over(pipeline))
             status = engine_apply(pipeline->copy, command, result, error);
     }
     pipeline->waiters--;
@@ -367,10 +387,11 @@ static aclError ask(struct client_pipeline *pipeline, const struct soma_command 
         (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     if (is_over(pipeline))
         return ACL_ERROR_RT_SOCKET_CLOSE;
-    if (!soma_batch_add(&pipeline->batch, command) ||
-        !soma_batch_finish(&pipeline->batch, SOMA_BATCH_SEQUENCED, pipeline->issued,
-                           &pipeline->body))
+    if (!soma_batch_add(&pipeline->batch, command))
         return fail_memory();
+    if (!soma_batch_finish(&pipeline->batch, SOMA_BATCH_SEQUENCED, pipeline->issued,
+                           &pipeline->body))
+        return break_off(pipeline, ACL_ERROR_BAD_ALLOC, "the host has no memory for a batch");
     pipeline->is_sending = true;
     (void)pthread_mutex_unlock(&pipeline->lock);
     aclError error = post(pipeline, answer, reader);

@@ -38,4 +38,7 @@ aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma
 aclError client_pipeline_read(struct client_pipeline *pipeline, const struct soma_command *command,
                               void *into) SOMA_MUST_USE;
 
+/* For tests: a batch is sent as soon as it holds so many commands; 0: as it comes. Not exported. */
+void client_pipeline_limit_batches(unsigned commands_max);
+
 #endif

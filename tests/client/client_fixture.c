@@ -1,6 +1,8 @@
 /* Shared parts of the tests of ACL functions. */
 #include "client_fixture.h"
 
+#include "vary_batches.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +25,7 @@ void fixture_end(void)
 bool gives(aclError want, aclError got, const char *call, const char *file, int line)
 {
     const char *text = aclGetRecentErrMsg();
+    vary_batches();
     if (want == ACL_SUCCESS || got != want)
         return expect_that(got == want, file, line, "%s gave %d, not %d: %s", call, got, want,
                            text != NULL ? text : "(no text)");

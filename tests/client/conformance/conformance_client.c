@@ -8,6 +8,7 @@
 #include "runner.h"
 
 #include "acl_steps.h"
+#include "vary_batches.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -153,6 +154,7 @@ static void way_end(void *ctx)
 static cJSON *way_send(void *ctx, const cJSON *step)
 {
     (void)ctx;
+    vary_batches();
     return acl_steps_run(step);
 }
 
