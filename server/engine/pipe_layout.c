@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Names in the sharedWith of one pool, so that a plan of very many pools stays answerable. */
@@ -17,6 +16,7 @@ struct entry {
     size_t parent;                     /* entry of its pool; NO_ENTRY: the pipe gave it */
     size_t stage;                      /* of the memory's stages; 0 is what no sharing pool holds */
     uint32_t sharers;                  /* pools with this region, this one included */
+    struct tree_node by_region;        /* pools: major number of the region, minor entry */
 };
 
 #define NO_ENTRY SIZE_MAX
@@ -141,13 +141,17 @@ static enum soma_status fill_regions(struct call *call, struct survey *survey)
 
 /* ---- sharing ---- */
 
-static int order_by_region(const void *a, const void *b)
+/* The pools by their regions, in `pools`, which has room for them. */
+static void order_by_region(const struct survey *survey, struct entry **pools)
 {
-    const struct entry *left = *(const struct entry *const *)a;
-    const struct entry *right = *(const struct entry *const *)b;
-    if (left->object->region != right->object->region)
-        return left->object->region < right->object->region ? -1 : 1;
-    return left < right ? -1 : left > right;
+    struct tree order = {NULL};
+    for (size_t i = 0; i < survey->count; i++) {
+        struct entry *entry = &survey->entries[i];
+        if (entry->object->kind == ONCHIP_TBUFPOOL)
+            tree_insert(&order, &entry->by_region, entry->object->region, i);
+    }
+    for (struct tree_node *node = tree_first(&order); node != NULL; node = tree_next(node))
+        *pools++ = TREE_ENTRY(node, struct entry, by_region);
 }
 
 static enum soma_status share_with_group(struct call *call, struct entry *const *group,
@@ -174,18 +178,14 @@ static enum soma_status share_with_group(struct call *call, struct entry *const 
 static enum soma_status share_pools(struct call *call, struct survey *survey)
 {
     enum soma_status status = SOMA_OK;
-    size_t count = 0, end = 0;
-    if (survey->pool_count < 2 || survey->pipe->shared_pools == 0)
+    size_t count = survey->pool_count, end = 0;
+    if (count < 2 || survey->pipe->shared_pools == 0)
         return SOMA_OK;
-    size_t most = SHARERS_IN_ALL / survey->pool_count + 1;
-    struct entry **pools = engine_alloc(call->engine, survey->pool_count * sizeof(struct entry *));
+    size_t most = SHARERS_IN_ALL / count + 1;
+    struct entry **pools = engine_alloc(call->engine, count * sizeof(struct entry *));
     if (pools == NULL)
         return engine_no_memory(call);
-    for (size_t i = 0; i < survey->count; i++) {
-        if (survey->entries[i].object->kind == ONCHIP_TBUFPOOL)
-            pools[count++] = &survey->entries[i];
-    }
-    qsort(pools, count, sizeof(struct entry *), order_by_region);
+    order_by_region(survey, pools);
     for (size_t begin = 0; begin < count && status == SOMA_OK; begin = end) {
         for (end = begin; end < count && pools[end]->object->region == pools[begin]->object->region;
              end++) {
