@@ -54,7 +54,9 @@ static void print_args(FILE *file, const struct workload_step *step)
     for (size_t i = 0; i < step->command.args.count && i < 2; i++) {
         const struct soma_kernel_arg *arg = &step->args[i];
         fputs(i > 0 ? ", " : "", file);
-        if (arg->kind == SOMA_ARG_PTR && step->arg_step != WORKLOAD_NONE)
+        if (arg->kind == SOMA_ARG_PTR && step->arg_step == WORKLOAD_NONE)
+            fprintf(file, "{\"ptr\": \"0x%" PRIx64 "\"}", arg->bits);
+        else if (arg->kind == SOMA_ARG_PTR)
             fprintf(file, "{\"ptr\": {\"$add\": [\"$x%" PRIu32 "\", %" PRIu64 "]}}", step->arg_step,
                     arg->bits);
         else

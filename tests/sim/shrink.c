@@ -111,6 +111,29 @@ static void clear_faults(struct shrinking *shrinking)
     }
 }
 
+/* What a step that is gone, or fails, would have created counts as 0: take such references out. */
+static void strip_references(struct workload_program *program, const struct run_options *options)
+{
+    enum soma_status *statuses = NULL;
+    struct run_difference difference;
+    run_program(program, options, &difference, &statuses);
+    run_difference_release(&difference);
+    for (uint32_t i = 0; i < program->count && statuses != NULL; i++) {
+        struct workload_step *step = &program->steps[i];
+        uint32_t kept = 0;
+        for (uint32_t j = 0; j < step->reference_count; j++) {
+            uint32_t source = step->references[j].step;
+            if (!program->steps[source].is_disabled && statuses[source] == SOMA_OK)
+                step->references[kept++] = step->references[j];
+        }
+        step->reference_count = kept;
+        if (step->arg_step != WORKLOAD_NONE &&
+            (program->steps[step->arg_step].is_disabled || statuses[step->arg_step] != SOMA_OK))
+            step->arg_step = WORKLOAD_NONE;
+    }
+    free(statuses);
+}
+
 void shrink(struct workload_program *program, const struct run_options *options,
             struct run_difference *difference)
 {
@@ -130,5 +153,6 @@ void shrink(struct workload_program *program, const struct run_options *options,
     }
     simplify_session(&shrinking);
     clear_faults(&shrinking);
+    strip_references(program, options);
     free(disabled);
 }

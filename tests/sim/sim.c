@@ -2,6 +2,7 @@
  *
  *   soma_sim [--seed N] [--runs N] [--commands N] [--faults] [--quiet] [--stats]
  *   soma_sim --mutate [--seed N] [--runs N] [--commands N]
+ *   soma_sim --mutant NAME ...   breaks this one rule of mutants.def
  *
  * A run is one session with its own seed (--seed, --seed + 1, ...). A difference is printed with
  * its seed, shrunk, and written as a conformance case to sim-<seed>.json in the current directory.
@@ -23,6 +24,7 @@
 struct arguments {
     uint64_t seed, runs, commands;
     bool has_faults, is_mutating, is_quiet, has_statistics;
+    enum model_mutant mutant; /* --mutant */
 };
 
 static bool parse_number(const char *text, uint64_t *value)
@@ -31,6 +33,17 @@ static bool parse_number(const char *text, uint64_t *value)
     errno = 0;
     *value = strtoull(text, &end, 10);
     return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+static bool parse_mutant(const char *name, enum model_mutant *mutant)
+{
+    for (int i = MUTANT_NONE; i < MUTANT_COUNT; i++) {
+        if (strcmp(model_mutant_name((enum model_mutant)i), name) == 0) {
+            *mutant = (enum model_mutant)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
@@ -52,11 +65,11 @@ static bool parse_arguments(int argc, char **argv, struct arguments *arguments)
             number = &arguments->runs;
         else if (strcmp(argv[i], "--commands") == 0)
             number = &arguments->commands;
-        else
+        else if (strcmp(argv[i], "--mutant") != 0 || !parse_mutant(value, &arguments->mutant))
             return false;
         if (number != NULL && (!parse_number(value, number) || *number > UINT32_MAX))
             return false;
-        i += number != NULL;
+        i += number != NULL || strcmp(argv[i], "--mutant") == 0;
     }
     return arguments->commands > 0 && arguments->runs > 0;
 }
@@ -146,6 +159,7 @@ static int simulate(const struct arguments *arguments)
     struct run_statistics statistics = {0};
     for (uint64_t run = 0; run < arguments->runs; run++) {
         struct run_options options = {.command_count = (uint32_t)arguments->commands,
+                                      .mutant = arguments->mutant,
                                       .has_faults = arguments->has_faults,
                                       .statistics = &statistics};
         struct workload_program program;
@@ -209,7 +223,7 @@ int main(int argc, char **argv)
     struct arguments arguments = {.seed = 1, .runs = 300, .commands = 4000};
     if (!parse_arguments(argc, argv, &arguments)) {
         fprintf(stderr, "usage: soma_sim [--seed N] [--runs N] [--commands N] [--faults] "
-                        "[--quiet] [--stats] [--mutate]\n");
+                        "[--quiet] [--stats] [--mutate] [--mutant NAME]\n");
         return 2;
     }
     return arguments.is_mutating ? mutate(&arguments) : simulate(&arguments);
