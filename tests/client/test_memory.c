@@ -99,7 +99,7 @@ static void test_what_an_address_is(void)
 
 static void test_copy_rules(void)
 {
-    char from[64] = "0123456789", to[64];
+    char from[128] = "0123456789", to[64];
     void *ptr = NULL;
     aclrtStream stream = NULL;
     fixture_begin();
