@@ -32,8 +32,8 @@
 enum {
     SOMA_BATCH_CONTINUE = 1, /* onError: continue */
     SOMA_BATCH_QUIET = 2, /* answer only with the first error, if any: the digest tells the rest */
-    SOMA_BATCH_SEQUENCED =
-        4, /* run each sequence number of the session once, whatever is re-sent */
+    SOMA_BATCH_SEQUENCED = 4, /* run each sequence number of the session once, whatever is re-sent;
+                               * the last command is answered again, if it was the last to run */
     SOMA_BATCH_FLAGS_ALL = 7
 };
 

@@ -7,7 +7,20 @@
 #include "sessions.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define KEPT_ANSWER_BYTES ((size_t)1 << 16) /* of one command, for when its batch is sent again */
+
+static bool has_flag(const struct batch *batch, uint32_t flag)
+{
+    return (batch->reader.header.flags & flag) != 0;
+}
+
+static bool is_quiet(const struct batch *batch)
+{
+    return has_flag(batch, SOMA_BATCH_QUIET);
+}
 
 /* ---- prepare ---- */
 
@@ -20,26 +33,22 @@ bool batch_prepare(struct request *req)
         reply_error(req, &req->error);
         return false;
     }
-    batch->goes_on = (batch->reader.header.flags & SOMA_BATCH_CONTINUE) != 0;
+    batch->goes_on = has_flag(batch, SOMA_BATCH_CONTINUE);
     soma_batch_begin_answer(&batch->writer);
-    req->is_slow = req->body_len >= SLOW_BODY_BYTES;
+    /* What is answered may be a kernel's launch or a large read; the rest is short. */
+    req->is_slow = req->body_len >= SLOW_BODY_BYTES || !is_quiet(batch);
     return true;
 }
 
 /* ---- execute ---- */
 
-/* A sequenced batch goes on where the session is: how many of its commands have run already. */
-static enum soma_status skip_of(const struct request *req, uint64_t *skip, struct soma_error *error)
+/* Whether the batch can go on where the session is; only of a sequenced one. */
+static enum soma_status check_sequence(const struct request *req, struct soma_error *error)
 {
     const struct soma_batch_header *header = &req->batch.reader.header;
     uint64_t next = req->session->next_sequence;
-    *skip = 0;
-    if ((header->flags & SOMA_BATCH_SEQUENCED) == 0)
+    if (next >= header->sequence && next - header->sequence <= header->count)
         return SOMA_OK;
-    if (next >= header->sequence && next - header->sequence <= header->count) {
-        *skip = next - header->sequence;
-        return SOMA_OK;
-    }
     return soma_fail(error, SOMA_SEQUENCE_GAP, "sequence",
                      "the batch has the commands %" PRIu64 " to %" PRIu64 " of its client, and the "
                      "session has run %" PRIu64
@@ -47,46 +56,82 @@ static enum soma_status skip_of(const struct request *req, uint64_t *skip, struc
                      header->sequence, header->sequence + header->count, next);
 }
 
+/* Keep the answer to the last command of an asking batch: the client may never get it. */
+static void keep_answer(struct request *req, size_t start)
+{
+    struct soma_writer *kept = &req->session->kept_answer;
+    const struct soma_writer *writer = &req->batch.writer;
+    soma_writer_release(kept);
+    soma_writer_init(kept, KEPT_ANSWER_BYTES);
+    if (!writer->failed && writer->len - start <= KEPT_ANSWER_BYTES)
+        soma_writer_raw(kept, writer->ptr + start, writer->len - start);
+    req->session->kept_sequence = req->session->next_sequence;
+}
+
 static void append_outcome(struct request *req)
 {
     struct batch *batch = &req->batch;
-    bool is_quiet = (batch->reader.header.flags & SOMA_BATCH_QUIET) != 0;
     batch->count++;
     if (req->status == SOMA_OK) {
         batch->completed++;
-        if (!is_quiet) {
+        if (!is_quiet(batch)) {
             soma_batch_put_result(&batch->writer, &req->result);
             batch->records++;
         }
         session_result_clear(&req->result);
-        return;
+    } else {
+        req->answer.status = req->status;
+        if (is_quiet(batch) && batch->records > 0)
+            return;
+        soma_batch_put_error(&batch->writer, &req->error);
+        batch->records++;
     }
-    req->answer.status = req->status;
-    if (is_quiet && batch->records > 0)
-        return;
-    soma_batch_put_error(&batch->writer, &req->error);
-    batch->records++;
 }
 
-/* Find where to begin; once. false: the batch is refused. */
-static bool begin(struct request *req)
+/* A read whose answer was too large to keep: nothing has changed since, so read the bytes again,
+ * which takes no time of the session's. */
+static enum soma_status read_again(struct request *req)
+{
+    struct session *session = req->session;
+    const struct soma_command *command = &req->command;
+    if (session->engine == NULL)
+        return soma_fail(&req->error, SOMA_NO_SUCH_SESSION, "session", "the session has ended");
+    struct engine_bytes table = bytes_table(session->bytes);
+    uint64_t base, block, requested;
+    enum soma_status status = engine_resolve(session->engine, command->device, command->ptr,
+                                             command->size, &base, &block, &requested, &req->error);
+    if (status != SOMA_OK)
+        return status;
+    struct soma_buffer *data = &req->result.u.memory_bytes.data;
+    req->result.message = SOMA_MESSAGE_MEMORY_BYTES;
+    *data = (struct soma_buffer){malloc((size_t)command->size), (size_t)command->size};
+    if (data->ptr == NULL)
+        return soma_fail(&req->error, SOMA_OUT_OF_MEMORY, "size", "no memory for the bytes");
+    status = table.read(table.ctx, command->ptr, data->ptr, command->size, &req->error);
+    if (status != SOMA_OK)
+        session_result_clear(&req->result);
+    return status;
+}
+
+/* The command has run already. The last one of an asking batch is answered again. */
+static void answer_again(struct request *req)
 {
     struct batch *batch = &req->batch;
-    if (batch->has_begun)
-        return true;
-    batch->has_begun = true;
-    req->status = skip_of(req, &batch->skip, &req->error);
-    if (req->status == SOMA_OK)
-        return true;
+    struct session *session = req->session;
+    const struct soma_writer *kept = &session->kept_answer;
+    if (is_quiet(batch) || session->kept_sequence != session->next_sequence ||
+        batch->reader.header.sequence + batch->reader.taken != session->next_sequence)
+        return;
+    if (kept->len > 0) {
+        soma_writer_raw(&batch->writer, kept->ptr, kept->len);
+        batch->records++;
+        return;
+    }
+    req->status = req->command.op == SOMA_OP_MEMORY_READ
+                      ? read_again(req)
+                      : soma_fail(&req->error, SOMA_SEQUENCE_GAP, "sequence",
+                                  "the answer to this command was too large to keep");
     append_outcome(req);
-    return false;
-}
-
-/* One command is over, well or not: it has its sequence number, so that a re-sent batch agrees. */
-static void count_sequence(struct request *req)
-{
-    if ((req->batch.reader.header.flags & SOMA_BATCH_SEQUENCED) != 0)
-        req->session->next_sequence++;
 }
 
 /* The session as it stands behind the batch; with its lock held, at the end of execute. */
@@ -103,35 +148,82 @@ static void look(struct request *req)
     };
 }
 
+/* Whether the session has run the next command of the batch before: it was sent again. */
+static bool is_run_already(const struct request *req)
+{
+    const struct soma_batch_reader *reader = &req->batch.reader;
+    return has_flag(&req->batch, SOMA_BATCH_SEQUENCED) &&
+           reader->header.sequence + reader->taken < req->session->next_sequence;
+}
+
+static enum soma_status check_read_size(struct request *req)
+{
+    uint64_t max = req->conn->server->max_body_bytes;
+    char text[32];
+    if (req->command.op != SOMA_OP_MEMORY_READ || req->command.size <= max)
+        return SOMA_OK;
+    return soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
+                     "size: one answer holds at most %s (--max-body); read in parts",
+                     soma_bytes_text(text, max));
+}
+
+/* Read and run the next command. false: it had run before. */
+static bool run_next(struct request *req, bool *is_broken)
+{
+    struct batch *batch = &req->batch;
+    bool is_repeated = is_run_already(req);
+    req->status = soma_batch_next(&batch->reader, &req->arena, &req->command, &req->error);
+    *is_broken = req->status == SOMA_MALFORMED_BATCH || req->status == SOMA_OUT_OF_MEMORY;
+    if (is_repeated && !*is_broken) {
+        answer_again(req);
+        return false;
+    }
+    if (req->status == SOMA_OK)
+        req->status = check_read_size(req);
+    if (req->status == SOMA_OK)
+        req->status = session_apply(req->session, &req->command, &req->result, &req->error);
+    return true;
+}
+
+/* One command is over, well or not: it has its sequence number, so that a re-sent batch agrees.
+ * Whether the batch goes on. */
+static bool end_command(struct request *req, bool is_broken)
+{
+    struct batch *batch = &req->batch;
+    bool is_cut = req->status == SOMA_CLIENT_GONE || req->status == SOMA_DRAINING;
+    bool is_good = req->status == SOMA_OK;
+    req->has_outcome = false;
+    req->wait.deadline_ns = 0;
+    bool is_counted = has_flag(batch, SOMA_BATCH_SEQUENCED) && !is_cut && !is_broken;
+    size_t start = batch->writer.len;
+    req->session->next_sequence += is_counted ? 1 : 0;
+    append_outcome(req);
+    if (is_counted && !is_quiet(batch))
+        keep_answer(req, start);
+    req->is_abandoned = is_cut && batch->completed == 0;
+    return !is_cut && !is_broken && !req->is_cut && !batch->writer.failed &&
+           (is_good || batch->goes_on);
+}
+
 static enum step run(struct request *req)
 {
     struct batch *batch = &req->batch;
-    struct soma_batch_reader *reader = &batch->reader;
-    if (!begin(req))
-        return STEP_DONE;
+    const struct soma_batch_reader *reader = &batch->reader;
+    if (!batch->has_begun && has_flag(batch, SOMA_BATCH_SEQUENCED)) {
+        req->status = check_sequence(req, &req->error);
+        if (req->status != SOMA_OK) {
+            append_outcome(req);
+            return STEP_DONE;
+        }
+    }
+    batch->has_begun = true;
     while (reader->taken < reader->header.count || req->has_outcome) {
         bool is_broken = false; /* nothing behind this can be read */
-        if (!req->has_outcome) {
-            req->status = soma_batch_next(reader, &req->arena, &req->command, &req->error);
-            is_broken = req->status == SOMA_MALFORMED_BATCH || req->status == SOMA_OUT_OF_MEMORY;
-            if (!is_broken && batch->skip > 0) {
-                batch->skip--;
-                continue;
-            }
-            if (req->status == SOMA_OK)
-                req->status = session_apply(req->session, &req->command, &req->result, &req->error);
-            if (req->status == SOMA_MUST_WAIT)
-                return STEP_WAIT;
-        }
-        req->has_outcome = false;
-        req->wait.deadline_ns = 0;
-        bool is_cut = req->status == SOMA_CLIENT_GONE || req->status == SOMA_DRAINING;
-        if (!is_cut)
-            count_sequence(req);
-        append_outcome(req);
-        req->is_abandoned = is_cut && batch->completed == 0;
-        if (is_cut || is_broken || batch->writer.failed ||
-            (req->status != SOMA_OK && !batch->goes_on))
+        if (!req->has_outcome && !run_next(req, &is_broken))
+            continue;
+        if (req->status == SOMA_MUST_WAIT)
+            return STEP_WAIT;
+        if (!end_command(req, is_broken))
             break;
     }
     return STEP_DONE;

@@ -49,6 +49,19 @@ static bool run_http(const struct options *options, struct conformance_counts *c
     return good;
 }
 
+static bool run_batch(const struct options *options, struct conformance_counts *counts)
+{
+    struct http_way *http = options->somad == NULL ? NULL : http_way_create(options->somad);
+    if (http == NULL)
+        return false;
+    struct batch_way *way = batch_way_create(http);
+    struct conformance_way table = batch_way_table(way);
+    bool good = conformance_run(&table, options->dir, options->skip, counts);
+    batch_way_destroy(way);
+    http_way_destroy(http);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -59,6 +72,7 @@ int main(int argc, char **argv)
         {"memory", run_engine},
         {"commands", run_http},
         {"routes", run_http},
+        {"batch", run_batch},
     };
     struct options options;
     struct conformance_counts counts = {0, 0, 0};
@@ -72,8 +86,8 @@ int main(int argc, char **argv)
         }
     }
     if (!known) {
-        fprintf(stderr, "usage: conformance engine|memory|commands|routes DIR [--somad PATH] "
-                        "[--skip PREFIX]\n");
+        fprintf(stderr, "usage: conformance engine|memory|commands|routes|batch DIR "
+                        "[--somad PATH] [--skip PREFIX]\n");
         return 2;
     }
     if (counts.skipped > 0)

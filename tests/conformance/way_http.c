@@ -45,6 +45,11 @@ void http_way_destroy(struct http_way *way)
     free(way);
 }
 
+struct http_client *http_way_client(struct http_way *way)
+{
+    return way->client;
+}
+
 /* ---- requests ---- */
 
 /* Whether the status code is the one that the body's error tells. */

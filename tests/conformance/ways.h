@@ -19,4 +19,13 @@ void http_way_destroy(struct http_way *http_way);
 struct conformance_way http_way_commands(struct http_way *http_way); /* POST /v1/commands */
 struct conformance_way http_way_routes(struct http_way *http_way);   /* the route of each op */
 
+struct http_client;
+struct http_client *http_way_client(struct http_way *http_way); /* kept by the way */
+
+/* POST /v1/commands in the compact form, over a way that outlives it. */
+struct batch_way;
+struct batch_way *batch_way_create(struct http_way *http_way);
+void batch_way_destroy(struct batch_way *batch_way);
+struct conformance_way batch_way_table(struct batch_way *batch_way);
+
 #endif
