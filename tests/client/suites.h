@@ -29,7 +29,7 @@ struct client_suite {
     S(kernel, 0)                                                                                   \
     S(data, 0)                                                                                     \
     S(threads, 1)                                                                                  \
-    S(no_memory, 1)
+    S(no_memory, 0)
 
 #define CLIENT_ROW(name, needs_fake) extern const struct client_suite suite_##name;
 CLIENT_SUITES(CLIENT_ROW)
