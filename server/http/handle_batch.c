@@ -68,24 +68,30 @@ static void keep_answer(struct request *req, size_t start)
     req->session->kept_sequence = req->session->next_sequence;
 }
 
+/* Write what became of req->command, as far as it is answered. */
+static void put_outcome(struct request *req)
+{
+    struct batch *batch = &req->batch;
+    bool is_good = req->status == SOMA_OK;
+    if (!is_quiet(batch) || (!is_good && batch->records == 0)) {
+        if (is_good)
+            soma_batch_put_result(&batch->writer, &req->result);
+        else
+            soma_batch_put_error(&batch->writer, &req->error);
+        batch->records++;
+    }
+    if (is_good)
+        session_result_clear(&req->result);
+}
+
 static void append_outcome(struct request *req)
 {
     struct batch *batch = &req->batch;
     batch->count++;
-    if (req->status == SOMA_OK) {
-        batch->completed++;
-        if (!is_quiet(batch)) {
-            soma_batch_put_result(&batch->writer, &req->result);
-            batch->records++;
-        }
-        session_result_clear(&req->result);
-    } else {
+    batch->completed += req->status == SOMA_OK ? 1 : 0;
+    if (req->status != SOMA_OK)
         req->answer.status = req->status;
-        if (is_quiet(batch) && batch->records > 0)
-            return;
-        soma_batch_put_error(&batch->writer, &req->error);
-        batch->records++;
-    }
+    put_outcome(req);
 }
 
 /* A read whose answer was too large to keep: nothing has changed since, so read the bytes again,
@@ -131,7 +137,7 @@ static void answer_again(struct request *req)
                       ? read_again(req)
                       : soma_fail(&req->error, SOMA_SEQUENCE_GAP, "sequence",
                                   "the answer to this command was too large to keep");
-    append_outcome(req);
+    put_outcome(req);
 }
 
 /* The session as it stands behind the batch; with its lock held, at the end of execute. */
