@@ -3,7 +3,7 @@
 
 build_packages="build-essential cmake pkg-config libmicrohttpd-dev libgnutls28-dev libcjson-dev libcurl4-openssl-dev libbsd-dev libxxhash-dev uthash-dev"
 run_packages="ca-certificates curl"
-test_packages="libcunit1-dev python3 nodejs universal-ctags"
+test_packages="libcunit1-dev python3 nodejs universal-ctags haproxy"
 check_packages="clang clang-format clang-tidy libclang-rt-14-dev lld"
 
 # Install those of the named packages that are missing; says which. Needs root or sudo for that.

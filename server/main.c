@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define NOTICE_S 3u    /* for balancers that look every second */
 #define DRAIN_MS 8000u /* below the ten seconds that container engines grant */
 
 extern char **environ;
@@ -43,14 +44,17 @@ static void announce(const struct soma_server *server)
     (void)fflush(stdout);
 }
 
-/* Until no session is open, the time is over, or another signal comes. */
-static void wait_for_sessions(const struct soma_server *server, const sigset_t *ends,
-                              uint64_t seconds)
+/* Until no session is open, the time is over, or another signal comes. Balancers get some of the
+ * time to notice: who is sent here meanwhile is still served. */
+static void wait_for_the_end(struct soma_server *server, const sigset_t *ends, uint64_t seconds)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
+    soma_server_leave(server);
     for (uint64_t i = 0; i < 10 * seconds && soma_server_sessions(server) > 0; i++) {
         if (sigtimedwait(ends, NULL, &pause) > 0)
             return;
+        if (i == 10 * NOTICE_S)
+            soma_server_retire(server);
     }
 }
 
@@ -65,8 +69,8 @@ static int run(const struct soma_config *config)
         return fail(error);
     announce(server);
     (void)sigwait(&ends, &number);
-    soma_server_retire(server);
-    wait_for_sessions(server, &ends, config->drain_timeout_seconds);
+    if (config->drain_timeout_seconds > 0)
+        wait_for_the_end(server, &ends, config->drain_timeout_seconds);
     if (soma_server_drain(server, DRAIN_MS)) {
         soma_server_stop(server);
         return 0;

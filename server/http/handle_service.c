@@ -27,7 +27,7 @@ static bool readyz(struct request *req)
     const struct soma_server *server = req->conn->server;
     if (input_expect_none(req) != SOMA_OK)
         return fail(req);
-    if (atomic_load(&server->is_ready) && !atomic_load(&server->is_draining))
+    if (atomic_load(&server->is_ready) && !atomic_load(&server->is_leaving))
         return livez(req);
     (void)soma_fail(&req->error, SOMA_DRAINING, "", "the server is starting or going down");
     return fail(req);

@@ -235,6 +235,7 @@ struct soma_server {
 
     _Atomic uint64_t active_requests, suspended_requests;
     _Atomic bool is_ready;    /* takes requests: says /readyz */
+    _Atomic bool is_leaving;  /* says so on /readyz, and goes on */
     _Atomic bool is_draining; /* opens no session; answers end their connections */
     _Atomic bool is_cutting;  /* nothing is parked any more, and what is gets DRAINING */
     _Atomic bool is_stopping; /* connections are being closed */

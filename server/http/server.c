@@ -175,13 +175,21 @@ static void cut_waits(struct soma_server *server)
         waiters_cut(server->waiters);
 }
 
+void soma_server_leave(struct soma_server *server)
+{
+    if (atomic_exchange(&server->is_leaving, true))
+        return;
+    LOG(&server->log, LOG_LEVEL_INFO, "leaving",
+        LOG_NUMBER("sessions", soma_server_sessions(server)));
+}
+
 void soma_server_retire(struct soma_server *server)
 {
+    soma_server_leave(server);
     if (atomic_exchange(&server->is_draining, true))
         return;
     LOG(&server->log, LOG_LEVEL_INFO, "draining",
-        LOG_NUMBER("requests", atomic_load(&server->active_requests)),
-        LOG_NUMBER("sessions", soma_server_sessions(server)));
+        LOG_NUMBER("requests", atomic_load(&server->active_requests)));
 }
 
 size_t soma_server_sessions(const struct soma_server *server)

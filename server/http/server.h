@@ -27,8 +27,11 @@ const char *soma_server_address(const struct soma_server *server, size_t i);
 /* TCP port of listener i, 0 for a unix socket. */
 uint16_t soma_server_port(const struct soma_server *server, size_t i);
 
-/* From now on /readyz answers 503, no session is opened, connections close after their answer;
- * all else goes on. From any thread. */
+/* From now on /readyz answers 503, and all else goes on: balancers are to notice. From any thread.
+ */
+void soma_server_leave(struct soma_server *server);
+
+/* Leave, open no session any more, and close connections after their answer. From any thread. */
 void soma_server_retire(struct soma_server *server);
 
 /* How many sessions are open, `default` not counted. */
