@@ -16,7 +16,8 @@ SOMA_ENUM_GROUPS(SOMA_GROUP)
 #undef SOMA_ROW
 
 static const struct soma_word_list word_lists[] = {
-#define SOMA_GROUP(GROUP, type) {#type, words_##type, sizeof(words_##type) / sizeof(words_##type[0])},
+#define SOMA_GROUP(GROUP, type)                                                                    \
+    {#type, words_##type, sizeof(words_##type) / sizeof(words_##type[0])},
     SOMA_ENUM_GROUPS(SOMA_GROUP)
 #undef SOMA_GROUP
 };
@@ -45,7 +46,8 @@ bool soma_value_of(enum soma_enum_group group, const char *word, size_t len, int
 {
     const struct soma_word_list *list = &word_lists[group];
     for (size_t i = 0; i < list->count; i++) {
-        if (same_text(list->words[i].word, word, len) || same_text(list->words[i].alias, word, len)) {
+        if (same_text(list->words[i].word, word, len) ||
+            same_text(list->words[i].alias, word, len)) {
             *value = list->words[i].value;
             return true;
         }
@@ -105,14 +107,20 @@ const char *soma_method_name(enum soma_method method)
     {SOMA_FIELD_##member, SOMA_KIND_##KIND, SOMA_WHERE_##WHERE, IS_##NEED, (value)},
 /* The last row closes lists that would be empty; it is not counted. */
 #define SOMA_ROW(OP, op, METHOD, path, http, RESULT)                                               \
-    static const struct soma_field_row fields_##OP[] = {                                           \
-        SOMA_COMMAND_##OP(SOMA_FIELD_ROW, _){SOMA_FIELD_COUNT, SOMA_KIND_COUNT, SOMA_WHERE_BODY, 0, 0}};
+    static const struct soma_field_row fields_##OP[] = {SOMA_COMMAND_##OP(SOMA_FIELD_ROW, _){      \
+        SOMA_FIELD_COUNT, SOMA_KIND_COUNT, SOMA_WHERE_BODY, 0, 0}};
 SOMA_COMMANDS(SOMA_ROW)
 #undef SOMA_ROW
 
 static const struct soma_op_info op_rows[] = {
 #define SOMA_ROW(OP, op, METHOD, path, http, RESULT)                                               \
-    {SOMA_OP_##OP, op, SOMA_METHOD_##METHOD, path, http, SOMA_MESSAGE_##RESULT, fields_##OP,       \
+    {SOMA_OP_##OP,                                                                                 \
+     op,                                                                                           \
+     SOMA_METHOD_##METHOD,                                                                         \
+     path,                                                                                         \
+     http,                                                                                         \
+     SOMA_MESSAGE_##RESULT,                                                                        \
+     fields_##OP,                                                                                  \
      sizeof(fields_##OP) / sizeof(fields_##OP[0]) - 1},
     SOMA_COMMANDS(SOMA_ROW)
 #undef SOMA_ROW
@@ -158,8 +166,7 @@ uint64_t soma_command_get(const struct soma_command *command, enum soma_field fi
     return value;
 }
 
-enum soma_status soma_command_complete(const struct soma_command *command,
-                                       struct soma_error *error)
+enum soma_status soma_command_complete(const struct soma_command *command, struct soma_error *error)
 {
     const struct soma_op_info *info = &op_rows[command->op];
     for (size_t i = 0; i < info->field_count; i++) {

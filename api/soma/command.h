@@ -16,7 +16,7 @@
 /* ---- words ---- */
 
 #define SOMA_ROW(GROUP, NAME, value, word, alias) SOMA_##GROUP##_##NAME = (value),
-#define SOMA_GROUP(GROUP, type) enum soma_##type { SOMA_ENUM_##GROUP(SOMA_ROW) };
+#define SOMA_GROUP(GROUP, type) enum soma_##type{SOMA_ENUM_##GROUP(SOMA_ROW)};
 SOMA_ENUM_GROUPS(SOMA_GROUP)
 #undef SOMA_GROUP
 #undef SOMA_ROW
@@ -102,11 +102,11 @@ struct soma_field_row {
 /* What the table says of one command. */
 struct soma_op_info {
     enum soma_op op;
-    const char *name;            /* "pool.malloc" */
+    const char *name; /* "pool.malloc" */
     enum soma_method method;
-    const char *path;            /* "/v1/devices/{device}/pools/{pool}:malloc" */
-    int http;                    /* code of success */
-    int result;                  /* enum soma_message; SOMA_MESSAGE_NONE: nothing to say */
+    const char *path; /* "/v1/devices/{device}/pools/{pool}:malloc" */
+    int http;         /* code of success */
+    int result;       /* enum soma_message; SOMA_MESSAGE_NONE: nothing to say */
     const struct soma_field_row *fields;
     size_t field_count;
 };
@@ -163,9 +163,10 @@ struct soma_kernel_args {
 /* A command. Fields that are not `present` hold their default (soma_command_init). */
 struct soma_command {
     enum soma_op op;
-    bool expired;     /* set by the caller of a command that had to wait: its timeout is over */
-    uint64_t kernel_cost_ns; /* set by who predicts a launch: the kernel's own figure, as answered */
-    uint64_t present; /* bit SOMA_HAS(member) for each field that was given */
+    bool expired; /* set by the caller of a command that had to wait: its timeout is over */
+    uint64_t
+        kernel_cost_ns; /* set by who predicts a launch: the kernel's own figure, as answered */
+    uint64_t present;   /* bit SOMA_HAS(member) for each field that was given */
 #define SOMA_ROW(TYPE, member, json, help) SOMA_TYPE_##TYPE member;
     SOMA_FIELDS(SOMA_ROW)
 #undef SOMA_ROW

@@ -7,18 +7,18 @@
 #define SOMA_PROTOCOL 1 /* version of the REST contract */
 
 /* Device memory (semantics: pools). */
-#define SOMA_GRANULE_BYTES UINT64_C(2097152)    /* pool granularity: 2 MiB */
-#define SOMA_SMALL_PAGE_BYTES UINT64_C(4096)    /* page of an aclrtMalloc of at most 1 MiB */
+#define SOMA_GRANULE_BYTES UINT64_C(2097152)     /* pool granularity: 2 MiB */
+#define SOMA_SMALL_PAGE_BYTES UINT64_C(4096)     /* page of an aclrtMalloc of at most 1 MiB */
 #define SOMA_SMALL_ALLOC_BYTES UINT64_C(1048576) /* larger ones use 2 MiB pages */
-#define SOMA_ALLOC_ALIGN_BYTES UINT64_C(32)     /* aclrtMalloc rounds sizes up to this */
+#define SOMA_ALLOC_ALIGN_BYTES UINT64_C(32)      /* aclrtMalloc rounds sizes up to this */
 
 /* Device addresses: one range for all devices of a session; no host pointer falls into it. */
-#define SOMA_ADDRESS_BASE UINT64_C(0x12c0c0000000)  /* first pool or large allocation */
-#define SOMA_ADDRESS_END UINT64_C(0x500000000000)   /* end of the large area */
+#define SOMA_ADDRESS_BASE UINT64_C(0x12c0c0000000)       /* first pool or large allocation */
+#define SOMA_ADDRESS_END UINT64_C(0x500000000000)        /* end of the large area */
 #define SOMA_ADDRESS_SMALL_BASE UINT64_C(0x500000000000) /* allocations in 4 KiB pages */
 #define SOMA_ADDRESS_SMALL_END UINT64_C(0x540000000000)
 
-#define SOMA_DEVICES_MAX 64u            /* devices of one session */
+#define SOMA_DEVICES_MAX 64u /* devices of one session */
 #define SOMA_DEVICES_DEFAULT 8u
 #define SOMA_SOC_DEFAULT "Ascend910B1"
 #define SOMA_MEMORY_BYTES_DEFAULT UINT64_C(34359738368) /* SoCs whose memory is not published */
@@ -26,29 +26,29 @@
 
 /* Numbers on the wire. */
 #define SOMA_JSON_INTEGER_MAX UINT64_C(9007199254740991) /* 2^53 - 1: largest number token */
-#define SOMA_JSON_DEPTH_MAX 16u         /* nesting of a request body */
-#define SOMA_JSON_VALUES_MAX 2000000u   /* values in one request body */
+#define SOMA_JSON_DEPTH_MAX 16u                          /* nesting of a request body */
+#define SOMA_JSON_VALUES_MAX 2000000u                    /* values in one request body */
 #define SOMA_TIMEOUT_MS_MAX UINT64_C(2147483647)
 #define SOMA_DURATION_NS_MAX UINT64_C(1000000000000000) /* longest delay or cost: 11.5 days */
 #define SOMA_KERNEL_ARGS_MAX 64u
-#define SOMA_NAME_BYTES_MAX 64u         /* names of kernels, pipes' objects, `as` */
-#define SOMA_LABEL_BYTES_MAX 128u       /* label of a session */
-#define SOMA_MESSAGE_BYTES 768u         /* error message, with its NUL */
-#define SOMA_FIELD_BYTES 64u            /* field path of an error, with its NUL */
+#define SOMA_NAME_BYTES_MAX 64u   /* names of kernels, pipes' objects, `as` */
+#define SOMA_LABEL_BYTES_MAX 128u /* label of a session */
+#define SOMA_MESSAGE_BYTES 768u   /* error message, with its NUL */
+#define SOMA_FIELD_BYTES 64u      /* field path of an error, with its NUL */
 
 /* Service. */
 #define SOMA_IDEMPOTENCY_KEY_BYTES_MAX 255u
 #define SOMA_IDEMPOTENCY_KEYS_KEPT 10000u
-#define SOMA_HEADER_BYTES_MAX 32768u    /* request line and header fields together */
+#define SOMA_HEADER_BYTES_MAX 32768u                 /* request line and header fields together */
 #define SOMA_BODY_BYTES_DEFAULT UINT64_C(1073741824) /* --max-body */
 #define SOMA_JSON_BODY_BYTES_MAX UINT64_C(67108864)  /* a JSON body, whatever --max-body says */
 
 /* On-chip memory (TPipe). */
-#define SOMA_PIPE_BUFFERS_MAX 64u       /* buffers of one pipe, those in its pools counted */
-#define SOMA_TBUFPOOL_BUFFERS_MAX 16u   /* bufIdSize: 1..16 */
+#define SOMA_PIPE_BUFFERS_MAX 64u     /* buffers of one pipe, those in its pools counted */
+#define SOMA_TBUFPOOL_BUFFERS_MAX 16u /* bufIdSize: 1..16 */
 #define SOMA_TBUFPOOL_BUFFERS_DEFAULT 4u
-#define SOMA_QUEUE_TENSORS_MAX 8u       /* tensors held at one position */
-#define SOMA_QUEUE_TENSORS_MAX_1001 4u  /* on npu_arch 1001 */
+#define SOMA_QUEUE_TENSORS_MAX 8u      /* tensors held at one position */
+#define SOMA_QUEUE_TENSORS_MAX_1001 4u /* on npu_arch 1001 */
 #define SOMA_ONCHIP_ALIGN_BYTES 32u
 
 #endif

@@ -42,7 +42,6 @@ static const struct {
 
 #define STATUS_COUNT (sizeof(status_rows) / sizeof(status_rows[0]))
 
-
 const struct soma_status_info *soma_status_row(unsigned i)
 {
     return i < STATUS_COUNT ? &status_rows[i] : NULL;

@@ -91,12 +91,10 @@ void spares_clear(struct engine *engine)
 
 struct cached_list *cached_list_of(const struct pool *pool, uint64_t stream_key)
 {
-    return TREE_ENTRY(tree_find(&pool->cached_lists, stream_key, 0), struct cached_list,
-                      by_stream);
+    return TREE_ENTRY(tree_find(&pool->cached_lists, stream_key, 0), struct cached_list, by_stream);
 }
 
-struct cached_list *cached_list_get(struct engine *engine, struct pool *pool,
-                                    struct stream *stream)
+struct cached_list *cached_list_get(struct engine *engine, struct pool *pool, struct stream *stream)
 {
     struct cached_list *list = cached_list_of(pool, stream->key);
     if (list != NULL)
@@ -267,8 +265,9 @@ static void swallow(struct engine *engine, struct block *block, struct block *ne
 static bool is_same_free(const struct block *a, const struct block *b)
 {
     return a != NULL && a->state == b->state &&
-           (a->state == SOMA_BLOCK_STATE_FREE || (a->state == SOMA_BLOCK_STATE_CACHED &&
-                                                  a->list == b->list && a->position == b->position));
+           (a->state == SOMA_BLOCK_STATE_FREE ||
+            (a->state == SOMA_BLOCK_STATE_CACHED && a->list == b->list &&
+             a->position == b->position));
 }
 
 /* Enter a block, one with the neighbours that it belongs to. */

@@ -206,7 +206,8 @@ static bool check_space(const struct engine *engine, const struct space *space, 
         return fault(finding, "a tree is out of order", "address space", address);
     for (node = tree_first(&space->by_address); node != NULL; node = tree_next(node)) {
         const struct gap *gap = TREE_ENTRY(node, struct gap, by_address);
-        if (gap->address <= previous_end || gap->address < address || gap->address + gap->size > end)
+        if (gap->address <= previous_end || gap->address < address ||
+            gap->address + gap->size > end)
             return fault(finding, "gaps touch or lie outside", "address space", address);
         previous_end = gap->address + gap->size;
         bytes += gap->size;
@@ -227,7 +228,8 @@ static bool check_pipes(const struct engine *engine, const struct finding *findi
     uint64_t count = 0;
     if (!tree_check(&engine->pipes))
         return fault(finding, "a tree is out of order", "command", engine->command_number);
-    for (struct tree_node *node = tree_first(&engine->pipes); node != NULL; node = tree_next(node)) {
+    for (struct tree_node *node = tree_first(&engine->pipes); node != NULL;
+         node = tree_next(node)) {
         const char *rule = pipe_check(engine, TREE_ENTRY(node, struct pipe, by_id));
         if (rule != NULL)
             return fault(finding, rule, "pipe", node->major);

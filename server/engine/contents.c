@@ -55,8 +55,8 @@ enum soma_status memory_set(struct call *call)
     const struct engine *engine = call->engine;
     const struct engine_costs *costs = &engine->costs;
     struct range range = {command->ptr, command->size, "ptr", "size"};
-    struct submission sub = {
-        .cost_ns = cost_of(costs->set_ns, command->size, costs->set_bytes_per_us)};
+    struct submission sub = {.cost_ns =
+                                 cost_of(costs->set_ns, command->size, costs->set_bytes_per_us)};
     enum soma_status status = prepare(call, &range, 1, &sub);
     if (status != SOMA_OK)
         return status;
@@ -73,8 +73,8 @@ enum soma_status memory_copy(struct call *call)
     const struct engine_costs *costs = &engine->costs;
     struct range ranges[] = {{command->dst, command->size, "dst", "size"},
                              {command->src, command->size, "src", "size"}};
-    struct submission sub = {.cost_ns = cost_of(costs->device_copy_ns, command->size,
-                                                costs->device_copy_bytes_per_us)};
+    struct submission sub = {
+        .cost_ns = cost_of(costs->device_copy_ns, command->size, costs->device_copy_bytes_per_us)};
     enum soma_status status = prepare(call, ranges, 2, &sub);
     if (status != SOMA_OK)
         return status;
@@ -114,11 +114,12 @@ enum soma_status memory_read(struct call *call)
     if (!engine->has_bytes)
         return finish(call, &sub, SOMA_OK);
     struct soma_buffer *data = &call->result->u.memory_bytes.data;
-    data->ptr = engine->mem.alloc(engine->mem.ctx, (size_t)range.size); /* read fills it: not zeroed */
+    data->ptr =
+        engine->mem.alloc(engine->mem.ctx, (size_t)range.size); /* read fills it: not zeroed */
     if (data->ptr == NULL)
         return finish(call, &sub, engine_no_memory(call));
     data->len = (size_t)range.size;
-    status = engine->bytes.read(engine->bytes.ctx, range.address, data->ptr, range.size,
-                                call->error);
+    status =
+        engine->bytes.read(engine->bytes.ctx, range.address, data->ptr, range.size, call->error);
     return finish(call, &sub, status);
 }

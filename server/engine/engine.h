@@ -60,10 +60,10 @@ struct engine_costs {
 };
 
 struct engine_config {
-    uint32_t device_count;          /* 1..SOMA_DEVICES_MAX */
-    const struct soma_soc *soc;     /* not NULL; static storage */
-    uint64_t memory_bytes;          /* of each device; 0: as the SoC has */
-    bool wall_clock;                /* clock=wall */
+    uint32_t device_count;            /* 1..SOMA_DEVICES_MAX */
+    const struct soma_soc *soc;       /* not NULL; static storage */
+    uint64_t memory_bytes;            /* of each device; 0: as the SoC has */
+    bool wall_clock;                  /* clock=wall */
     const struct engine_costs *costs; /* NULL: the SoC's */
 };
 

@@ -5,8 +5,7 @@
 
 struct event *event_find(struct call *call, struct device *device, uint64_t id)
 {
-    struct event *event =
-        TREE_ENTRY(tree_find(&call->engine->events, id, 0), struct event, by_id);
+    struct event *event = TREE_ENTRY(tree_find(&call->engine->events, id, 0), struct event, by_id);
     if (event == NULL) {
         bool was = id != 0 && id <= call->engine->last_id[ID_EVENT];
         (void)soma_fail(call->error, SOMA_NO_SUCH_EVENT, "event", "event %" PRIu64 " %s", id,
@@ -15,8 +14,8 @@ struct event *event_find(struct call *call, struct device *device, uint64_t id)
     }
     if (device != NULL && event->device != device) {
         (void)soma_fail(call->error, SOMA_NO_SUCH_EVENT, "event",
-                        "event %" PRIu64 " belongs to device %" PRIu64 ", not to device %" PRIu64, id,
-                        event->device->number, device->number);
+                        "event %" PRIu64 " belongs to device %" PRIu64 ", not to device %" PRIu64,
+                        id, event->device->number, device->number);
         return NULL;
     }
     return event;
@@ -83,8 +82,7 @@ enum soma_status event_list(struct call *call)
     for (struct tree_node *node = tree_first(&engine->events); node != NULL; node = tree_next(node))
         count += TREE_ENTRY(node, struct event, by_id)->device == device;
     void *items = NULL;
-    enum soma_status status =
-        engine_result_array(call, count, sizeof(struct soma_event), &items);
+    enum soma_status status = engine_result_array(call, count, sizeof(struct soma_event), &items);
     if (status != SOMA_OK)
         return status;
     struct soma_event *events = items;
@@ -203,7 +201,8 @@ enum soma_status event_reset(struct call *call)
         return call->error->status;
     if (event->kind == SOMA_EVENT_KIND_EX)
         return soma_fail(call->error, SOMA_EVENT_RESET_UNSUPPORTED, "event",
-                         "event %" PRIu64 " is of kind EX, which cannot be reset; create it with kind "
+                         "event %" PRIu64
+                         " is of kind EX, which cannot be reset; create it with kind "
                          "PLAIN",
                          event->id);
     if (!submission_prepare(call, &sub, NULL, 0))
@@ -222,7 +221,8 @@ enum soma_status event_synchronize(struct call *call)
         return call->error->status;
     if (event->record == NULL && !event->was_reset && event->kind == SOMA_EVENT_KIND_PLAIN)
         return soma_fail(call->error, SOMA_EVENT_NOT_RECORDED, "event",
-                         "event %" PRIu64 " (PLAIN) was never recorded: there is nothing to wait for; "
+                         "event %" PRIu64
+                         " (PLAIN) was never recorded: there is nothing to wait for; "
                          "record it first",
                          event->id);
     enum soma_status status = device_release_prepare(call, event->device);

@@ -12,22 +12,13 @@ struct call {
     const struct soma_command *command;
     struct soma_result *result;
     struct soma_error *error;
-    uint64_t now_ns;        /* the host clock for this command; it becomes the session's on success */
-    bool keeps_clock;       /* a failure that moves the clock all the same: a timeout */
+    uint64_t now_ns;  /* the host clock for this command; it becomes the session's on success */
+    bool keeps_clock; /* a failure that moves the clock all the same: a timeout */
 };
 
 typedef enum soma_status command_handler(struct call *call);
 
-enum id_kind {
-    ID_STREAM,
-    ID_EVENT,
-    ID_POOL,
-    ID_PIPE,
-    ID_TQUE,
-    ID_TBUF,
-    ID_TBUFPOOL,
-    ID_TENSOR
-};
+enum id_kind { ID_STREAM, ID_EVENT, ID_POOL, ID_PIPE, ID_TQUE, ID_TBUF, ID_TBUFPOOL, ID_TENSOR };
 
 /* ---- engine.c ---- */
 void *engine_alloc(struct engine *engine, size_t size_bytes); /* zeroed; NULL: no memory */
@@ -68,11 +59,11 @@ command_handler stream_wait_event, stream_delay, stream_launch_kernel;
 /* What a task needs, prepared before anything changes. */
 struct submission {
     struct stream *stream;
-    struct task *tasks;      /* prepared, last one is the task itself; NULL: known at once */
-    uint64_t after_ns;       /* the task starts no earlier */
+    struct task *tasks; /* prepared, last one is the task itself; NULL: known at once */
+    uint64_t after_ns;  /* the task starts no earlier */
     uint64_t cost_ns;
-    bool is_free;            /* a pool free: does not move the position */
-    size_t late_count;       /* the first so many points only take time: they order no memory */
+    bool is_free;              /* a pool free: does not move the position */
+    size_t late_count;         /* the first so many points only take time: they order no memory */
     uint64_t start_ns, end_ns; /* out: SOMA_NONE while unknown */
 };
 /* Prepare a task on sub->stream behind `count` unresolved points, sub->late_count of them first
@@ -140,7 +131,8 @@ struct freed {
     struct late *late;   /* given; NULL: the free completed at once */
 };
 void block_set_cached(struct engine *engine, struct block *block, const struct freed *freed);
-/* BUSY or CACHED -> FREE, one with its FREE neighbours; remembers a free not completed by now_ns. */
+/* BUSY or CACHED -> FREE, one with its FREE neighbours; remembers a free not completed by now_ns.
+ */
 void block_set_free(struct engine *engine, struct block *block, uint64_t now_ns);
 
 /* ---- pool.c ---- */
@@ -198,12 +190,13 @@ const char *onchip_position_name(unsigned position);
 const char *onchip_memory_name(unsigned memory);
 const char *onchip_noun(const struct onchip *object);            /* "TQue" */
 const char *onchip_name(const struct onchip *object, char *buf); /* "q1"; ONCHIP_NAME_BYTES */
-const char *onchip_title(const struct onchip *object, char *buf); /* "TQue q1"; ONCHIP_TITLE_BYTES */
+const char *onchip_title(const struct onchip *object,
+                         char *buf);       /* "TQue q1"; ONCHIP_TITLE_BYTES */
 struct pipe *pipe_find(struct call *call); /* command->pipe; NULL with *error set */
 /* field NULL: that of the kind. */
 struct onchip *onchip_find(struct call *call, const struct pipe *pipe, enum onchip_kind kind,
                            uint64_t id, const char *field);
-unsigned pipe_tensors_max(const struct pipe *pipe); /* held at one position */
+unsigned pipe_tensors_max(const struct pipe *pipe);           /* held at one position */
 uint32_t pipe_used(const struct pipe *pipe, unsigned memory); /* bytes given out */
 void pipe_release(struct engine *engine, struct pipe *pipe);
 command_handler pipe_create, pipe_list, pipe_describe, pipe_destroy;

@@ -216,13 +216,13 @@ static void take(struct call *call, const struct request *request, struct waits 
     vclock_unref(engine, stream->clock);
     stream->clock = vclock_ref(waits->clock);
     submission_commit(call, &waits->sub, NULL);
-    call->result->u.pool_block = (struct soma_pool_block){block->address, block->size,
-                                                          block->requested_size, (int)kind};
+    call->result->u.pool_block =
+        (struct soma_pool_block){block->address, block->size, block->requested_size, (int)kind};
 }
 
 /* Steps (a) to (e) on a block that was found. */
-static enum soma_status serve(struct call *call, const struct request *request,
-                              struct block *block, enum soma_reuse kind)
+static enum soma_status serve(struct call *call, const struct request *request, struct block *block,
+                              enum soma_reuse kind)
 {
     struct engine *engine = call->engine;
     struct waits waits = {.sub = {.stream = request->stream},
@@ -276,8 +276,8 @@ static bool find_after_release(const struct call *call, const struct request *re
     struct tree_node *node = tree_first(&pool->blocks);
     while (node != NULL) {
         const struct block *block = TREE_ENTRY(node, struct block, by_address);
-        bool is_claimed = block->state == SOMA_BLOCK_STATE_CACHED &&
-                          claim_on(call, request, block) != CLAIM_NONE;
+        bool is_claimed =
+            block->state == SOMA_BLOCK_STATE_CACHED && claim_on(call, request, block) != CLAIM_NONE;
         bool joins = is_claimed || block->state == SOMA_BLOCK_STATE_FREE;
         start = run == 0 ? block->address : start;
         run += joins ? block->size : 0;
@@ -310,8 +310,7 @@ static void release_claimed(struct call *call, struct block *block)
 }
 
 /* Step (f): release what the stream may claim, then serve from FREE memory. */
-static enum soma_status coalesce(struct call *call, const struct request *request,
-                                 uint64_t address)
+static enum soma_status coalesce(struct call *call, const struct request *request, uint64_t address)
 {
     struct engine *engine = call->engine;
     struct pool *pool = request->pool;
@@ -370,14 +369,14 @@ static enum soma_status exhausted(struct call *call, const struct request *reque
     if (pool->on_demand)
         (void)snprintf(device_free, sizeof(device_free), ", device free %s",
                        soma_bytes_text(wanted, device_free_bytes(pool->device)));
-    return soma_fail(call->error, SOMA_POOL_EXHAUSTED, "size",
-                     "pool %" PRIu64 " has no room for %s: used %s, cached %s%s, largest free block "
-                     "%s%s; free blocks, synchronise or trim, enable a reuse attribute, or create a "
-                     "larger pool",
-                     pool->id, soma_bytes_text(wanted, request->size),
-                     soma_bytes_text(used, pool_used(pool)),
-                     soma_bytes_text(cached, pool->cached_bytes), cached_by,
-                     soma_bytes_text(largest, last == NULL ? 0 : last->major), device_free);
+    return soma_fail(
+        call->error, SOMA_POOL_EXHAUSTED, "size",
+        "pool %" PRIu64 " has no room for %s: used %s, cached %s%s, largest free block "
+        "%s%s; free blocks, synchronise or trim, enable a reuse attribute, or create a "
+        "larger pool",
+        pool->id, soma_bytes_text(wanted, request->size), soma_bytes_text(used, pool_used(pool)),
+        soma_bytes_text(cached, pool->cached_bytes), cached_by,
+        soma_bytes_text(largest, last == NULL ? 0 : last->major), device_free);
 }
 
 enum soma_status pool_malloc(struct call *call)

@@ -6,8 +6,8 @@
 /* The live allocation that holds the address; NULL when there is none. */
 static struct allocation *allocation_at(const struct engine *engine, uint64_t address)
 {
-    struct allocation *allocation = TREE_ENTRY(tree_floor(&engine->allocations, address, 0),
-                                               struct allocation, by_address);
+    struct allocation *allocation =
+        TREE_ENTRY(tree_floor(&engine->allocations, address, 0), struct allocation, by_address);
     bool holds = allocation != NULL && !allocation->is_freeing &&
                  address - allocation->address < allocation->size;
     return holds ? allocation : NULL;
@@ -133,13 +133,14 @@ static enum soma_status place(struct call *call, struct allocation *allocation)
     struct engine *engine = call->engine;
     struct space *space =
         allocation->size > SOMA_SMALL_ALLOC_BYTES ? &engine->large : &engine->small;
-    enum soma_status status = space_take(engine, space, allocation->paged_size,
-                                         &allocation->address, &allocation->gap);
+    enum soma_status status =
+        space_take(engine, space, allocation->paged_size, &allocation->address, &allocation->gap);
     if (status == SOMA_OUT_OF_MEMORY)
         return engine_no_memory(call);
     if (status != SOMA_OK)
         return soma_fail(call->error, status, "size",
-                         "the session's device addresses have no gap of %" PRIu64 " bytes left; free "
+                         "the session's device addresses have no gap of %" PRIu64
+                         " bytes left; free "
                          "memory or destroy pools",
                          allocation->paged_size);
     if (!engine->has_bytes)
@@ -215,10 +216,9 @@ static struct allocation *named_allocation(struct call *call, const struct devic
 
 static enum soma_status check_not_null(struct call *call)
 {
-    return call->command->ptr != 0
-               ? SOMA_OK
-               : soma_fail(call->error, SOMA_NULL_ADDRESS, "ptr",
-                           "ptr is 0; give an address that a malloc returned");
+    return call->command->ptr != 0 ? SOMA_OK
+                                   : soma_fail(call->error, SOMA_NULL_ADDRESS, "ptr",
+                                               "ptr is 0; give an address that a malloc returned");
 }
 
 /* The pool of this device that holds ptr. *pool NULL and SOMA_OK: no pool holds it. */
@@ -316,8 +316,8 @@ enum soma_status memory_locate(const struct engine *engine, const struct device 
         *place = (struct place){pool, block->address, block->size, block->requested_size};
     } else if (allocation != NULL) {
         owner = allocation->device;
-        *place = (struct place){NULL, allocation->address, allocation->size,
-                                allocation->requested_size};
+        *place =
+            (struct place){NULL, allocation->address, allocation->size, allocation->requested_size};
     }
     if (owner == NULL)
         return soma_fail(error, SOMA_INVALID_ADDRESS, range->field,
@@ -326,8 +326,8 @@ enum soma_status memory_locate(const struct engine *engine, const struct device 
                                       : "it was freed, or no allocation holds it");
     if (owner != device)
         return soma_fail(error, SOMA_INVALID_ADDRESS, range->field,
-                         "0x%" PRIx64 " belongs to device %" PRIu64 ", not to device %" PRIu64, address,
-                         owner->number, device->number);
+                         "0x%" PRIx64 " belongs to device %" PRIu64 ", not to device %" PRIu64,
+                         address, owner->number, device->number);
     if (size_bytes > place->size - (address - place->base))
         return soma_fail(error, SOMA_INVALID_ADDRESS, range->size_field,
                          "%" PRIu64 " bytes from 0x%" PRIx64 " leave the block of %" PRIu64

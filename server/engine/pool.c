@@ -27,8 +27,8 @@ struct pool *pool_find(struct call *call, struct device *device, enum soma_statu
         return pool;
     if (pool != NULL)
         (void)soma_fail(call->error, absent, "pool",
-                        "pool %" PRIu64 " belongs to device %" PRIu64 ", not to device %" PRIu64, id,
-                        pool->device->number, device->number);
+                        "pool %" PRIu64 " belongs to device %" PRIu64 ", not to device %" PRIu64,
+                        id, pool->device->number, device->number);
     else
         (void)soma_fail(call->error, absent, "pool", "pool %" PRIu64 " %s", id,
                         id != 0 && id <= engine->last_id[ID_POOL] ? "was destroyed"
@@ -87,13 +87,15 @@ static enum soma_status size_of_new(struct call *call, const struct device *devi
     *size = round_up(max_size, SOMA_GRANULE_BYTES);
     if (*size == 0 || *size > device->total_bytes)
         return soma_fail(call->error, SOMA_POOL_SIZE_EXCEEDS_DEVICE, "maxSize",
-                         "maxSize %s is more than device %" PRIu64 " has: %s; give at most that, or 0 "
+                         "maxSize %s is more than device %" PRIu64
+                         " has: %s; give at most that, or 0 "
                          "for a pool that draws on the device as it grows",
                          soma_bytes_text(wanted, *size == 0 ? max_size : *size), device->number,
                          soma_bytes_text(limit, device->total_bytes));
     if (*size > device_free_bytes(device))
         return soma_fail(call->error, SOMA_DEVICE_MEMORY_EXHAUSTED, "maxSize",
-                         "maxSize %s cannot be set aside: device %" PRIu64 " has %s free; destroy or "
+                         "maxSize %s cannot be set aside: device %" PRIu64
+                         " has %s free; destroy or "
                          "trim other pools, free memory, or give maxSize 0",
                          soma_bytes_text(wanted, *size), device->number,
                          soma_bytes_text(limit, device_free_bytes(device)));
@@ -154,8 +156,8 @@ enum soma_status pool_create(struct call *call)
     device->pool_count++;
     if (!pool->on_demand)
         device->set_aside_bytes += size;
-    call->result->u.pool_created = (struct soma_pool_created){
-        pool->id, device->number, pool->base, pool->max_size, SOMA_GRANULE_BYTES};
+    call->result->u.pool_created = (struct soma_pool_created){pool->id, device->number, pool->base,
+                                                              pool->max_size, SOMA_GRANULE_BYTES};
     return SOMA_OK;
 }
 
@@ -297,8 +299,7 @@ enum soma_status pool_segments(struct call *call)
     for (node = tree_first(&pool->blocks); node != NULL; node = tree_next(node))
         count++;
     void *items = NULL;
-    enum soma_status status =
-        engine_result_array(call, count, sizeof(struct soma_segment), &items);
+    enum soma_status status = engine_result_array(call, count, sizeof(struct soma_segment), &items);
     if (status != SOMA_OK)
         return status;
     struct soma_segment *segments = items;
@@ -366,23 +367,23 @@ static enum soma_status assign(struct call *call, struct pool *pool,
         return SOMA_OK;
     case SOMA_POOL_ATTRIBUTE_RELEASE_THRESHOLD:
         if (value > pool->max_size)
-            return soma_fail(call->error, SOMA_ATTRIBUTE_VALUE, "value",
-                             "releaseThreshold %s is more than pool %" PRIu64 "'s maxSize %s; give at "
-                             "most that",
-                             soma_bytes_text(wanted, value), pool->id,
-                             soma_bytes_text(limit, pool->max_size));
+            return soma_fail(
+                call->error, SOMA_ATTRIBUTE_VALUE, "value",
+                "releaseThreshold %s is more than pool %" PRIu64 "'s maxSize %s; give at "
+                "most that",
+                soma_bytes_text(wanted, value), pool->id, soma_bytes_text(limit, pool->max_size));
         pool->attributes[attribute] = value;
         return SOMA_OK;
     case SOMA_POOL_ATTRIBUTE_RESERVED_MEM_HIGH:
     case SOMA_POOL_ATTRIBUTE_USED_MEM_HIGH:
         if (value != 0)
-            return soma_fail(call->error, SOMA_ATTRIBUTE_VALUE, "value",
-                             "%s can only be set to 0, which resets it to the current value, not to "
-                             "%" PRIu64,
-                             name, value);
-        pool->attributes[attribute] = attribute == SOMA_POOL_ATTRIBUTE_USED_MEM_HIGH
-                                          ? pool_used(pool)
-                                          : pool_reserved(pool);
+            return soma_fail(
+                call->error, SOMA_ATTRIBUTE_VALUE, "value",
+                "%s can only be set to 0, which resets it to the current value, not to "
+                "%" PRIu64,
+                name, value);
+        pool->attributes[attribute] =
+            attribute == SOMA_POOL_ATTRIBUTE_USED_MEM_HIGH ? pool_used(pool) : pool_reserved(pool);
         return SOMA_OK;
     case SOMA_POOL_ATTRIBUTE_RESERVED_MEM_CURRENT:
     case SOMA_POOL_ATTRIBUTE_USED_MEM_CURRENT:
@@ -436,8 +437,9 @@ size_t pool_leaks(const struct pool *pool, struct soma_leak *items, size_t max)
         const struct block *block = TREE_ENTRY(node, struct block, by_address);
         if (block->state == SOMA_BLOCK_STATE_BUSY)
             items[count++] = (struct soma_leak){
-                SOMA_MEMORY_KIND_POOL, pool->device->number, pool->id, block->address, block->size,
-                block->requested_size, block->stream_id, block->allocated_by};
+                SOMA_MEMORY_KIND_POOL, pool->device->number, pool->id,
+                block->address,        block->size,          block->requested_size,
+                block->stream_id,      block->allocated_by};
     }
     return count;
 }

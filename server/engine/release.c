@@ -115,7 +115,8 @@ enum soma_status pool_free(struct call *call)
                          command->ptr, owner->id, pool->id);
     if (owner == NULL)
         return soma_fail(call->error, SOMA_INVALID_ADDRESS, "ptr",
-                         "0x%" PRIx64 " is not an address of pool %" PRIu64, command->ptr, pool->id);
+                         "0x%" PRIx64 " is not an address of pool %" PRIu64, command->ptr,
+                         pool->id);
     return pool_free_on(call, pool, stream, command->ptr, &call->result->u.pool_freed.size);
 }
 
@@ -125,8 +126,7 @@ uint64_t pool_shrink(struct engine *engine, struct pool *pool, uint64_t target, 
 {
     uint64_t before = pool_reserved(pool);
     while (pool_reserved(pool) > target && pool->cached_bytes > 0) {
-        struct block *block =
-            TREE_ENTRY(tree_first(&pool->cached_blocks), struct block, by_size);
+        struct block *block = TREE_ENTRY(tree_first(&pool->cached_blocks), struct block, by_size);
         uint64_t excess = pool_reserved(pool) - target;
         if (block->size > excess)
             block = block_split_low(engine, block, excess);

@@ -23,8 +23,7 @@ struct tree {
 };
 
 /* The struct that holds a node: TREE_ENTRY(node, struct block, by_address). NULL stays NULL. */
-#define TREE_ENTRY(node, type, member)                                                             \
-    ((type *)tree_entry((node), offsetof(type, member)))
+#define TREE_ENTRY(node, type, member) ((type *)tree_entry((node), offsetof(type, member)))
 
 void *tree_entry(const struct tree_node *node, size_t offset);
 

@@ -25,13 +25,13 @@ struct vclock {
  * by reference count. */
 struct point {
     uint32_t refs;
-    bool is_resolved;       /* time_ns is known */
-    bool is_placed;         /* it stands in a stream; false: the record is still to come */
+    bool is_resolved; /* time_ns is known */
+    bool is_placed;   /* it stands in a stream; false: the record is still to come */
     uint64_t time_ns;
     uint64_t stream_key;
-    uint64_t position;      /* commands of that stream up to and with this point */
-    struct vclock *clock;   /* what that stream knew there */
-    struct point *next;     /* next point that the same task resolves; the task owns a reference */
+    uint64_t position;    /* commands of that stream up to and with this point */
+    struct vclock *clock; /* what that stream knew there */
+    struct point *next;   /* next point that the same task resolves; the task owns a reference */
 };
 
 /* ---- streams (stream.c) ---- */
@@ -44,9 +44,9 @@ struct task {
     uint64_t after_ns;    /* starts no earlier than this either */
     uint64_t submitted_ns;
     uint64_t cost_ns;
-    uint64_t position;    /* commands of the stream up to and with this task */
-    bool is_gate;         /* only waits; not a task that a user submitted */
-    bool is_ordered;      /* `after` orders memory as an event does, not only time */
+    uint64_t position; /* commands of the stream up to and with this task */
+    bool is_gate;      /* only waits; not a task that a user submitted */
+    bool is_ordered;   /* `after` orders memory as an event does, not only time */
 };
 
 /* Tasks in flight that end at the same time. */
@@ -57,18 +57,18 @@ struct flight {
 };
 
 struct stream {
-    struct tree_node by_id;    /* in engine.streams: major id, minor device of stream 0 */
+    struct tree_node by_id; /* in engine.streams: major id, minor device of stream 0 */
     struct device *device;
     uint64_t id;
-    uint64_t key;              /* names the stream in clocks and block lists; never reused */
+    uint64_t key; /* names the stream in clocks and block lists; never reused */
     uint64_t priority;
-    bool is_alive;             /* false: destroyed, but blocks freed on it are still cached */
-    uint64_t cached_blocks;    /* over all pools */
-    uint64_t position;         /* commands submitted, pool frees not counted */
-    uint64_t done_position;    /* of these, over by the last stream_settle */
-    uint64_t ready_ns;         /* end of the last task whose end is known */
-    struct vclock *clock;      /* its own position is not in it */
-    struct flight *flights;    /* ring of tasks that end after the host clock */
+    bool is_alive;          /* false: destroyed, but blocks freed on it are still cached */
+    uint64_t cached_blocks; /* over all pools */
+    uint64_t position;      /* commands submitted, pool frees not counted */
+    uint64_t done_position; /* of these, over by the last stream_settle */
+    uint64_t ready_ns;      /* end of the last task whose end is known */
+    struct vclock *clock;   /* its own position is not in it */
+    struct flight *flights; /* ring of tasks that end after the host clock */
     size_t flight_first, flight_count, flight_capacity;
     struct task *head, *tail;  /* tasks whose end is not known; empty: the stream is not blocked */
     uint64_t unresolved_tasks; /* of these, without gates */
@@ -81,9 +81,9 @@ struct event {
     struct device *device;
     uint64_t id;
     enum soma_event_kind kind;
-    bool was_reset;          /* since its last record */
-    struct point *record;    /* the latest; NULL: none, or reset */
-    struct point *to_come;   /* what waits after a reset wait for; NULL: nobody waits */
+    bool was_reset;        /* since its last record */
+    struct point *record;  /* the latest; NULL: none, or reset */
+    struct point *to_come; /* what waits after a reset wait for; NULL: nobody waits */
 };
 
 /* ---- pools (pool.c, block.c, malloc.c, release.c) ---- */
@@ -111,18 +111,18 @@ struct block {
     uint64_t allocated_by; /* number of the command */
     /* CACHED */
     struct cached_list *list;
-    uint64_t position;     /* of the free on its stream */
-    uint64_t freed_ns;     /* when the free completes; with a point, as that says */
+    uint64_t position; /* of the free on its stream */
+    uint64_t freed_ns; /* when the free completes; with a point, as that says */
     struct point *point;
-    struct vclock *clock;  /* what the freeing stream knew there */
-    struct late *late;     /* at hand for a release before freed_ns; NULL: completed when freed */
+    struct vclock *clock; /* what the freeing stream knew there */
+    struct late *late;    /* at hand for a release before freed_ns; NULL: completed when freed */
 };
 
 /* CACHED blocks of one pool that one stream freed. */
 struct cached_list {
     struct tree_node by_stream; /* in pool.cached_lists: major stream key */
     struct stream *stream;
-    struct tree blocks;         /* major size, minor address */
+    struct tree blocks; /* major size, minor address */
     uint64_t bytes;
 };
 
@@ -130,12 +130,12 @@ struct pool {
     struct tree_node by_id;   /* in engine.pools */
     struct tree_node by_base; /* in engine.pools_by_base */
     struct device *device;
-    struct gap *gap;          /* takes the address range back */
+    struct gap *gap; /* takes the address range back */
     uint64_t id, base, max_size;
-    bool on_demand;           /* maxSize 0: draws on the device as it grows */
-    uint64_t attributes[9];   /* by enum soma_pool_attribute; 0 unused */
-    struct tree blocks;       /* every block, by address: they cover the pool exactly */
-    struct tree free_blocks;  /* major size, minor address */
+    bool on_demand;          /* maxSize 0: draws on the device as it grows */
+    uint64_t attributes[9];  /* by enum soma_pool_attribute; 0 unused */
+    struct tree blocks;      /* every block, by address: they cover the pool exactly */
+    struct tree free_blocks; /* major size, minor address */
     struct tree cached_blocks;
     struct tree cached_lists;
     struct tree lates;
@@ -150,14 +150,15 @@ struct pool {
 struct allocation {
     struct tree_node by_address; /* in engine.allocations */
     struct tree_node by_time;    /* while is_freeing and the time is known: in engine.due_frees */
-    struct allocation *next_unresolved; /* while is_freeing and it is not: engine.unresolved_frees */
+    struct allocation
+        *next_unresolved; /* while is_freeing and it is not: engine.unresolved_frees */
     struct device *device;
     struct gap *gap;
-    uint64_t address, size;     /* rounded to 32 bytes */
-    uint64_t paged_size;        /* what the device gave */
+    uint64_t address, size; /* rounded to 32 bytes */
+    uint64_t paged_size;    /* what the device gave */
     uint64_t requested_size, allocated_by;
-    bool is_freeing;            /* freed on a stream that has not come there */
-    struct point *free_point;   /* NULL: the time is by_time.major */
+    bool is_freeing;          /* freed on a stream that has not come there */
+    struct point *free_point; /* NULL: the time is by_time.major */
 };
 
 /* ---- on-chip memory (pipe*.c) ---- */
@@ -212,9 +213,9 @@ struct onchip {
 };
 
 enum {
-    ONCHIP_UB_TAIL_BYTES = 8192,                  /* see onchip_reserved */
-    ONCHIP_NAME_BYTES = SOMA_NAME_BYTES_MAX + 1,  /* for onchip_name */
-    ONCHIP_TITLE_BYTES = ONCHIP_NAME_BYTES + 16,  /* for onchip_title */
+    ONCHIP_UB_TAIL_BYTES = 8192,                 /* see onchip_reserved */
+    ONCHIP_NAME_BYTES = SOMA_NAME_BYTES_MAX + 1, /* for onchip_name */
+    ONCHIP_TITLE_BYTES = ONCHIP_NAME_BYTES + 16, /* for onchip_title */
 };
 
 struct onchip_list {
@@ -225,15 +226,15 @@ struct onchip_list {
 struct pipe {
     struct tree_node by_id; /* in engine.pipes; major: its id */
     const struct soma_soc *soc;
-    bool follows_device;    /* checks=device */
-    uint8_t buffers;        /* of all TQues and TBufs */
-    uint8_t held[ONCHIP_POSITIONS];        /* live tensors */
+    bool follows_device;                    /* checks=device */
+    uint8_t buffers;                        /* of all TQues and TBufs */
+    uint8_t held[ONCHIP_POSITIONS];         /* live tensors */
     uint8_t tque_buffers[ONCHIP_POSITIONS]; /* buffers of TQues */
-    uint32_t shared_pools;  /* initialised ones with is_shared */
-    uint32_t last_region;   /* number of the latest region of its own */
+    uint32_t shared_pools;                  /* initialised ones with is_shared */
+    uint32_t last_region;                   /* number of the latest region of its own */
     uint32_t next_free[ONCHIP_MEMORIES];
-    uint32_t top;           /* of L1: TSCM buffers lie from here to its end */
-    uint32_t peak[ONCHIP_MEMORIES]; /* most bytes ever given out; a reset keeps it */
+    uint32_t top;                          /* of L1: TSCM buffers lie from here to its end */
+    uint32_t peak[ONCHIP_MEMORIES];        /* most bytes ever given out; a reset keeps it */
     struct onchip *first[ONCHIP_MEMORIES]; /* what the pipe itself gave memory, as onchip.first */
     struct onchip_list objects[ONCHIP_KINDS];
 };
@@ -256,10 +257,10 @@ struct space {
 struct device {
     uint64_t number;
     uint64_t total_bytes;
-    uint64_t set_aside_bytes;  /* pools with an explicit maxSize */
-    uint64_t on_demand_bytes;  /* mapped by the others */
-    uint64_t allocated_bytes;  /* aclrtMalloc, in pages */
-    uint64_t stream_count;     /* created streams, stream 0 not counted */
+    uint64_t set_aside_bytes; /* pools with an explicit maxSize */
+    uint64_t on_demand_bytes; /* mapped by the others */
+    uint64_t allocated_bytes; /* aclrtMalloc, in pages */
+    uint64_t stream_count;    /* created streams, stream 0 not counted */
     uint64_t pool_count;
     struct stream default_stream;
 };
@@ -271,13 +272,13 @@ struct engine {
     const struct soma_soc *soc;
     struct engine_costs costs;
     bool wall_clock;
-    uint64_t wall_ns;          /* as last told */
-    uint64_t now_ns;           /* the host clock */
-    uint64_t wait_ns;          /* engine_wait_ns */
-    uint64_t digest;           /* engine_digest */
-    bool resolve_again;        /* memory ran out while tasks got their times */
-    uint64_t command_number;   /* of the command that runs, from 1 */
-    uint64_t last_id[8];       /* by enum id_kind */
+    uint64_t wall_ns;        /* as last told */
+    uint64_t now_ns;         /* the host clock */
+    uint64_t wait_ns;        /* engine_wait_ns */
+    uint64_t digest;         /* engine_digest */
+    bool resolve_again;      /* memory ran out while tasks got their times */
+    uint64_t command_number; /* of the command that runs, from 1 */
+    uint64_t last_id[8];     /* by enum id_kind */
     uint32_t device_count;
     struct device *devices;
     struct tree streams, events, pools, pools_by_base, allocations, due_frees, pipes;

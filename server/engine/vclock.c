@@ -27,7 +27,8 @@ uint64_t vclock_get(const struct vclock *clock, uint64_t stream_key)
         else
             high = middle;
     }
-    bool found = clock != NULL && low < clock->count && clock->entries[low].stream_key == stream_key;
+    bool found =
+        clock != NULL && low < clock->count && clock->entries[low].stream_key == stream_key;
     return found ? clock->entries[low].position : 0;
 }
 
@@ -75,8 +76,8 @@ bool vclock_join(struct engine *engine, struct vclock *a, struct vclock *b, uint
         return true;
     }
     uint32_t count_a = a == NULL ? 0 : a->count, count_b = b == NULL ? 0 : b->count;
-    struct vclock *joined = engine_alloc(
-        engine, sizeof(*joined) + ((size_t)count_a + count_b + 1) * sizeof(joined->entries[0]));
+    struct vclock *joined = engine_alloc(engine, sizeof(*joined) + ((size_t)count_a + count_b + 1) *
+                                                                       sizeof(joined->entries[0]));
     if (joined == NULL)
         return false;
     joined->refs = 1;

@@ -45,8 +45,8 @@ struct session {
     pthread_mutex_t lock;  /* guards the next group */
     struct engine *engine; /* NULL once it has ended */
     struct bytes *bytes;
-    uint64_t next_sequence; /* of sequenced batches: commands run so far */
-    uint64_t kept_sequence; /* kept_answer is of the command before this number */
+    uint64_t next_sequence;         /* of sequenced batches: commands run so far */
+    uint64_t kept_sequence;         /* kept_answer is of the command before this number */
     struct soma_writer kept_answer; /* empty: none, or too large; see handle_batch.c */
     struct request_list waiters;
     unsigned waiter_count;

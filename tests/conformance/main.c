@@ -68,11 +68,8 @@ int main(int argc, char **argv)
         const char *name;
         bool (*run)(const struct options *options, struct conformance_counts *counts);
     } ways[] = {
-        {"engine", run_engine},
-        {"memory", run_engine},
-        {"commands", run_http},
-        {"routes", run_http},
-        {"batch", run_batch},
+        {"engine", run_engine}, {"memory", run_engine}, {"commands", run_http},
+        {"routes", run_http},   {"batch", run_batch},
     };
     struct options options;
     struct conformance_counts counts = {0, 0, 0};
