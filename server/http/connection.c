@@ -7,6 +7,7 @@
 #include "tls.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -87,6 +88,9 @@ void connection_on_notify(void *cls, struct MHD_Connection *mhd, void **ctx,
     }
 }
 
+/* Marks of poll for a client that has closed its side. */
+#define GONE_MARKS (POLLRDHUP | POLLHUP | POLLERR)
+
 /* Idle connections are libmicrohttpd's to close; one that is idle for twice its time sends a
  * request line bit by bit. */
 static bool is_overdue(struct connection *conn, uint64_t now_ns)
@@ -101,16 +105,53 @@ static bool is_overdue(struct connection *conn, uint64_t now_ns)
     return stage != CONNECTION_BUSY && now_ns > since_ns && now_ns - since_ns > allowed_ns;
 }
 
+/* End reading, so that libmicrohttpd sees the end of the connection. It misses the client's own
+ * when that comes together with its last bytes: epoll tells it once for both. */
+static void end_reading(struct connection *conn)
+{
+    if (!conn->has_ended)
+        (void)shutdown(conn->fd, SHUT_RD);
+    conn->has_ended = true;
+}
+
+/* With the list locked: what poll says of each connection, in order; NULL: no memory. */
+static struct pollfd *poll_all(struct soma_server *server)
+{
+    size_t count = 0, i = 0;
+    struct connection *conn;
+    TAILQ_FOREACH(conn, &server->connections, entry)
+    {
+        count++;
+    }
+    struct pollfd *polls = calloc(count + 1, sizeof(*polls));
+    if (polls == NULL)
+        return NULL;
+    TAILQ_FOREACH(conn, &server->connections, entry)
+    {
+        polls[i++] = (struct pollfd){.fd = conn->fd, .events = POLLRDHUP};
+    }
+    (void)poll(polls, count, 0);
+    return polls;
+}
+
 void connections_sweep(struct soma_server *server, uint64_t now_ns)
 {
     struct connection *conn;
+    size_t i = 0;
     (void)pthread_mutex_lock(&server->connections_lock);
+    struct pollfd *polls = poll_all(server);
     TAILQ_FOREACH(conn, &server->connections, entry)
     {
-        if (!is_overdue(conn, now_ns))
-            continue;
-        atomic_store_explicit(&conn->is_overdue, true, memory_order_relaxed);
-        (void)shutdown(conn->fd, SHUT_RD);
+        bool is_gone = polls != NULL && (polls[i].revents & GONE_MARKS) != 0;
+        bool is_busy = atomic_load_explicit(&conn->stage, memory_order_relaxed) == CONNECTION_BUSY;
+        i++;
+        if (is_overdue(conn, now_ns)) {
+            atomic_store_explicit(&conn->is_overdue, true, memory_order_relaxed);
+            end_reading(conn);
+        } else if (is_gone && !is_busy) {
+            end_reading(conn);
+        }
     }
     (void)pthread_mutex_unlock(&server->connections_lock);
+    free(polls);
 }

@@ -192,7 +192,8 @@ static enum step execute(struct request *req)
         append_outcome(req, element);
         bool is_cut = req->status == SOMA_CLIENT_GONE || req->status == SOMA_DRAINING;
         bool stops = req->status != SOMA_OK && (is_cut || !batch->goes_on);
-        batch->next = stops || batch->writer.failed ? NULL : element->next;
+        stops = stops || req->is_cut || batch->writer.failed;
+        batch->next = stops ? NULL : element->next;
         req->is_abandoned = is_cut && batch->completed == 0;
     }
     return STEP_DONE;

@@ -133,6 +133,7 @@ struct request {
     bool has_outcome;   /* status, result and error of req->command are there */
     bool is_abandoned;  /* nothing was changed, and nobody hears the answer */
     bool is_batch;      /* batch is in use */
+    bool is_cut;        /* its connection has ended: only the outcome that is there is taken */
     bool is_unreadable; /* where the body ends cannot be told */
     bool closes;        /* the connection ends with this request */
     uint64_t started_ns;
@@ -198,6 +199,7 @@ struct connection {
     _Atomic uint64_t since_ns; /* when the stage began */
     _Atomic uint64_t received; /* bytes of the body so far */
     _Atomic bool is_overdue;   /* its request took too long to arrive: reading was shut down */
+    bool has_ended;            /* reading was shut down; of the sweep alone */
     TAILQ_ENTRY(connection) entry;
     struct kept_response kept[KEPT_RESPONSES]; /* libmicrohttpd's thread only */
     unsigned next_kept;                        /* which is replaced next */

@@ -78,25 +78,37 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int http
     return MHD_NO;
 }
 
+void mhd_send_answer(struct connection *conn, const struct answer *answer)
+{
+    const char *instance = conn->server->instance;
+    bool has_body = answer->content_type != NULL;
+    char head[512];
+    int len =
+        snprintf(head, sizeof(head),
+                 "HTTP/1.1 %d %s\r\nConnection: close\r\n%s%s%s%s%s%sContent-Length: %zu\r\n\r\n",
+                 answer->http, MHD_get_reason_phrase_for((unsigned)answer->http),
+                 has_body ? "Content-Type: " : "", has_body ? answer->content_type : "",
+                 has_body ? "\r\n" : "", instance[0] != '\0' ? INSTANCE_HEADER ": " : "", instance,
+                 instance[0] != '\0' ? "\r\n" : "", answer->len);
+    struct iovec parts[2] = {{head, (size_t)len}, {NULL, answer->len}};
+    memcpy(&parts[1].iov_base, &answer->body, sizeof(answer->body)); /* it is only read */
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    if (conn->is_tls)
+        tls_send(conn->mhd, parts, 2);
+    else
+        (void)sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 void mhd_send_error(struct connection *conn, const struct soma_error *error)
 {
-    int http = soma_status_info(error->status)->http;
-    const char *instance = conn->server->instance;
-    char head[320];
     struct soma_writer writer;
     soma_writer_init(&writer, 8 * SOMA_MESSAGE_BYTES);
     wire_encode_error(&writer, error);
-    int len = snprintf(head, sizeof(head),
-                       "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: application/json\r\n"
-                       "%s%s%sContent-Length: %zu\r\n\r\n",
-                       http, MHD_get_reason_phrase_for((unsigned)http),
-                       instance[0] != '\0' ? INSTANCE_HEADER ": " : "", instance,
-                       instance[0] != '\0' ? "\r\n" : "", writer.len);
-    struct iovec parts[2] = {{head, (size_t)len}, {writer.ptr, writer.len}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-    if (!writer.failed && conn->is_tls)
-        tls_send(conn->mhd, parts, 2);
-    else if (!writer.failed)
-        (void)sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    struct answer answer = {.http = soma_status_info(error->status)->http,
+                            .content_type = "application/json",
+                            .body = writer.ptr,
+                            .len = writer.len};
+    if (!writer.failed)
+        mhd_send_answer(conn, &answer);
     soma_writer_release(&writer);
 }

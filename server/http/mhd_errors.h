@@ -14,8 +14,11 @@
 /* MHD_queue_response for responses of our own: of every handler in a program that links this. */
 enum MHD_Result mhd_queue(struct MHD_Connection *mhd, unsigned http, struct MHD_Response *response);
 
-/* Write a whole answer with this error to a connection, without blocking; it is about to be closed.
- * Does nothing when the client does not read. */
+/* Write a whole answer to the connection, without blocking; it is about to be closed. Does nothing
+ * when the client does not read; of a large answer it may send only the beginning. */
+void mhd_send_answer(struct connection *conn, const struct answer *answer);
+
+/* The same with an error. */
 void mhd_send_error(struct connection *conn, const struct soma_error *error);
 
 #endif

@@ -244,14 +244,20 @@ static enum MHD_Result on_body(struct request *req, const char *data, size_t len
 
 /* ---- the end ---- */
 
+/* Its connection was resumed, if it was suspended at all: the request is ours again. */
+static void take_back(struct request *req)
+{
+    if (!req->is_suspended)
+        return;
+    req->is_suspended = false;
+    (void)atomic_fetch_sub(&req->conn->server->suspended_requests, 1);
+}
+
 /* The request is there in whole, or was resumed. */
 static enum MHD_Result on_end(struct request *req)
 {
     bool is_answered = true;
-    if (req->is_suspended) {
-        req->is_suspended = false;
-        (void)atomic_fetch_sub(&req->conn->server->suspended_requests, 1);
-    }
+    take_back(req);
     if (req->phase == REQUEST_RECEIVING) {
         connection_enter(req->conn, CONNECTION_BUSY, req->started_ns);
         is_answered = request_start(req);
@@ -323,6 +329,19 @@ static void tell_why(struct request *req, enum MHD_RequestTerminationCode code)
     mhd_send_error(conn, &error);
 }
 
+/* The connection ends although its request was given back with an outcome: libmicrohttpd looks at
+ * the socket first, and a client that has closed its side is one that has gone. It may still read.
+ */
+static void answer_past(struct request *req)
+{
+    if (req->phase == REQUEST_WOKEN)
+        request_cut(req);
+    if (req->phase != REQUEST_ANSWERED)
+        return;
+    req->is_answered = true;
+    mhd_send_answer(req->conn, &req->answer);
+}
+
 void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
                           enum MHD_RequestTerminationCode code)
 {
@@ -333,7 +352,10 @@ void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
         return;
     struct connection *conn = req->conn;
     uint64_t now_ns = monotonic_ns();
-    if (!req->is_answered)
+    take_back(req);
+    if (!req->is_answered && req->phase != REQUEST_RECEIVING)
+        answer_past(req);
+    else if (!req->is_answered)
         tell_why(req, code);
     metrics_count_request(conn->server->metrics, conn->shard, req->route, req->answer.http,
                           req->answer.status, now_ns - req->started_ns);

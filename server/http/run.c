@@ -129,6 +129,18 @@ bool request_run_on(struct request *req)
     return run(req) == FATE_ANSWERED;
 }
 
+void request_cut(struct request *req)
+{
+    const struct handler *handler = req->route->handler;
+    if (req->stage != STAGE_EXECUTE)
+        return; /* it waited for the first one with its key, and has run nothing */
+    req->is_cut = true;
+    (void)pthread_mutex_lock(&req->session->lock);
+    (void)handler->execute(req);
+    (void)pthread_mutex_unlock(&req->session->lock);
+    request_conclude(req);
+}
+
 bool request_execute(struct request *req)
 {
     const struct handler *handler = req->route->handler;

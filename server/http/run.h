@@ -13,6 +13,9 @@ bool request_start(struct request *req);
 /* Run on after request_wake. As request_start. */
 bool request_run_on(struct request *req);
 
+/* The connection of a request that was woken has ended: settle it with what was run. */
+void request_cut(struct request *req);
+
 /* ---- by whoever owns the request ---- */
 
 /* With the lock of req->session held: execute. true: it is parked, and no longer ours. */

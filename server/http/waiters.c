@@ -111,6 +111,7 @@ static bool is_over(struct session *session, struct request *req)
 {
     struct soma_server *server = req->conn->server;
     if (atomic_load_explicit(&req->wait.is_gone, memory_order_relaxed)) {
+        req->closes = true;
         req->status = soma_fail(&req->error, SOMA_CLIENT_GONE, "",
                                 "the client closed its connection while the request waited");
         return true;

@@ -1,0 +1,129 @@
+/* A session that computes for long holds up nobody but itself. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCH "/v1/devices/0/streams/0:launchKernel"
+
+struct worker {
+    pthread_t thread;
+    const char *url, *session, *path, *body;
+    unsigned count;
+    unsigned failed;
+    uint64_t longest_ms;
+};
+
+static void *work(void *ctx)
+{
+    struct worker *worker = ctx;
+    struct http_client *client = http_client_create(worker->url);
+    http_client_set_session(client, worker->session);
+    for (unsigned i = 0; i < worker->count; i++) {
+        uint64_t start = now_ms();
+        struct http_answer answer = fixture_send(client, "POST", worker->path, worker->body);
+        worker->failed += answer.status / 100 != 2;
+        worker->longest_ms =
+            now_ms() - start > worker->longest_ms ? now_ms() - start : worker->longest_ms;
+        http_answer_release(&answer);
+    }
+    http_client_destroy(client);
+    return NULL;
+}
+
+static void start_worker(struct worker *worker, struct fixture *f, const char *session,
+                         const char *path, const char *body, unsigned count)
+{
+    *worker = (struct worker){
+        .url = f->url, .session = session, .path = path, .body = body, .count = count};
+    CU_ASSERT_FATAL(pthread_create(&worker->thread, NULL, work, worker) == 0);
+}
+
+static bool is_slow_running(void *ctx)
+{
+    struct fixture *f = ctx;
+    return fixture_metric(f->client, "soma_requests_waiting") >= 1;
+}
+
+/* A matmul of some seconds, more requests for its session behind it, and everyone else. */
+static void test_long_kernel(void)
+{
+    static const char body[] = "{\"kernel\":\"matmul\",\"args\":[{\"ptr\":\"0x12c0c0000000\"},"
+                               "{\"ptr\":\"0x12c0c2000000\"},{\"ptr\":\"0x12c0c4000000\"},"
+                               "{\"u32\":1000},{\"u32\":1000},{\"u32\":1000}]}";
+    enum { BEHIND = 6 };
+    struct fixture f;
+    struct worker slow, behind[BEHIND], other;
+    char id[64];
+    fixture_start(&f, NULL);
+    fixture_open_session(f.client, "{\"devices\":1}", id);
+    fixture_do(f.client, "POST", "/v1/devices/0/pools", NULL, 201);
+    for (unsigned i = 0; i < 3; i++)
+        fixture_do(f.client, "POST", "/v1/devices/0/pools/1:malloc", "{\"size\":\"32MiB\"}", 200);
+    http_client_set_session(f.client, NULL);
+    uint64_t start = now_ms();
+    start_worker(&slow, &f, id, LAUNCH, body, 1);
+    EXPECT(wait_until(is_slow_running, &f), "the kernel does not run");
+    for (unsigned i = 0; i < BEHIND; i++)
+        start_worker(&behind[i], &f, id, "/v1/devices/0/streams", NULL, 5);
+    start_worker(&other, &f, NULL, "/v1/devices/0/streams", NULL, 50);
+    uint64_t longest = 0;
+    for (unsigned i = 0; i < 50; i++) {
+        uint64_t before = now_ms();
+        fixture_do(f.client, "GET", "/readyz", NULL, 200);
+        EXPECT(fixture_metric(f.client, "soma_sessions") == 2, "metrics");
+        fixture_do(f.client, "GET", "/v1/sessions", NULL, 200);
+        longest = now_ms() - before > longest ? now_ms() - before : longest;
+    }
+    (void)pthread_join(other.thread, NULL);
+    (void)pthread_join(slow.thread, NULL);
+    uint64_t kernel_ms = now_ms() - start;
+    for (unsigned i = 0; i < BEHIND; i++) {
+        (void)pthread_join(behind[i].thread, NULL);
+        EXPECT(behind[i].failed == 0, "%u failed behind the kernel", behind[i].failed);
+    }
+    printf(" [kernel %llu ms; longest of others: service %llu ms, session %llu ms] ",
+           (unsigned long long)kernel_ms, (unsigned long long)longest,
+           (unsigned long long)other.longest_ms);
+    EXPECT(slow.failed == 0 && other.failed == 0, "failed");
+    fixture_stop(&f);
+}
+
+/* Many sessions at once, light and heavy requests mixed: all are answered, ids stay in step. */
+static void test_mixed_load(void)
+{
+    enum { SESSIONS = 6, PER = 3 };
+    static const char *const batch =
+        "{\"commands\":[{\"op\":\"memory.malloc\",\"size\":2097152,\"as\":\"a\"},"
+        "{\"op\":\"memory.set\",\"ptr\":\"$a\",\"value\":1,\"size\":2097152},"
+        "{\"op\":\"memory.free\",\"ptr\":\"$a\"}]}";
+    struct fixture f;
+    struct worker workers[SESSIONS * PER];
+    char ids[SESSIONS][64];
+    fixture_start(&f, NULL);
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        fixture_open_session(f.client, "{\"devices\":1}", ids[i]);
+        start_worker(&workers[i * PER], &f, ids[i], "/v1/devices/0/streams", NULL, 200);
+        start_worker(&workers[i * PER + 1], &f, ids[i], "/v1/commands", batch, 30);
+        start_worker(&workers[i * PER + 2], &f, ids[i], "/v1/devices/0:synchronize", NULL, 200);
+    }
+    for (unsigned i = 0; i < SESSIONS * PER; i++) {
+        (void)pthread_join(workers[i].thread, NULL);
+        EXPECT(workers[i].failed == 0, "%s: %u failed", workers[i].path, workers[i].failed);
+    }
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        http_client_set_session(f.client, ids[i]);
+        cJSON *tree = fixture_call(f.client, "POST", "/v1/devices/0/streams", NULL, 201);
+        EXPECT(number_of(tree, "stream") == 201, "stream %g", number_of(tree, "stream"));
+        cJSON_Delete(tree);
+    }
+    fixture_stop(&f);
+}
+
+static const struct soma_test tests[] = {
+    {"a long kernel", test_long_kernel},
+    {"mixed load", test_mixed_load},
+    {NULL, NULL},
+};
+const struct soma_suite suite_http_busy = {"http_busy", tests};
