@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* HTTP codes that the server answers; anything else counts as the last. */
@@ -287,6 +288,14 @@ static uint64_t resident_bytes(void)
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static double processor_seconds(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
 static uint64_t connection_count(struct soma_server *server)
 {
     uint64_t count = 0;
@@ -310,6 +319,10 @@ void metrics_write(struct soma_server *server, struct soma_writer *writer)
     put_value(writer, "soma_uptime_seconds", "gauge", "Seconds since the server was started.",
               (monotonic_ns() - metrics->started_ns) / 1000000000);
     put_value(writer, "soma_sessions", "gauge", "Sessions that exist.", totals.sessions);
+    put_value(writer, "soma_sessions_limit", "gauge", "Sessions that may exist (--max-sessions).",
+              server->max_sessions);
+    put_value(writer, "soma_ready", "gauge", "1: takes new sessions; 0: is leaving (/readyz).",
+              atomic_load(&server->is_leaving) ? 0 : 1);
     put_value(writer, "soma_connections", "gauge", "Open connections.", connection_count(server));
     put_value(writer, "soma_requests_in_progress", "gauge", "Requests begun and not over.",
               atomic_load(&server->active_requests));
@@ -324,6 +337,8 @@ void metrics_write(struct soma_server *server, struct soma_writer *writer)
               totals.contents_bytes);
     put_value(writer, "process_resident_memory_bytes", "gauge", "Resident memory of the server.",
               resident_bytes());
+    head(writer, "process_cpu_seconds_total", "counter", "Processor time of the server.");
+    put(writer, "process_cpu_seconds_total %.3f\n", processor_seconds());
     put_requests(metrics, writer);
     put_latency(metrics, writer);
     put_errors(metrics, writer);
