@@ -270,6 +270,16 @@ static void set_method(CURL *easy, const struct client_request *request)
         (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, soma_method_name(request->method));
 }
 
+/* Whether the connection ended within the head of the answer, which libcurl takes for an answer. */
+static bool is_cut_short(CURL *easy)
+{
+    long http = 0;
+    curl_off_t length = -1;
+    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &http);
+    (void)curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    return length < 0 && http != 204;
+}
+
 static CURLcode perform(struct connection *connection, const char *url, struct curl_slist *headers,
                         long left_ms)
 {
@@ -296,7 +306,8 @@ static CURLcode perform(struct connection *connection, const char *url, struct c
     connection->last_ms = now_ms();
     connection->last_bytes = 0;
     connection->text[0] = '\0';
-    return curl_easy_perform(easy);
+    CURLcode code = curl_easy_perform(easy);
+    return code == CURLE_OK && is_cut_short(easy) ? CURLE_PARTIAL_FILE : code;
 }
 
 /* The connection broke: the service may have run the request or not. */

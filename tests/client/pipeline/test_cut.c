@@ -1,0 +1,166 @@
+/* Connections that are cut at every byte of a batch and of its answer: each command runs once. */
+#include "pipeline_tests.h"
+
+#include "call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGE_BYTES = 300000 };
+
+/* What a round does between two confirmed states. */
+typedef void round_fn(struct scene *scene, unsigned round);
+
+static void allocate(struct scene *scene, unsigned round)
+{
+    void *first = scene_malloc(scene, 64 + round % 5 * 4096);
+    void *second = scene_malloc(scene, 1000);
+    scene_free(scene, first);
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+    scene_free(scene, second);
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+}
+
+static void copy(struct scene *scene, size_t bytes, unsigned round)
+{
+    char *out = malloc(bytes), *back = calloc(1, bytes);
+    CU_ASSERT_FATAL(out != NULL && back != NULL);
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (char)(i * 31 + round);
+    void *ptr = scene_malloc(scene, bytes);
+    (void)GIVES(ACL_SUCCESS,
+                aclrtMemcpyAsync(ptr, bytes, out, bytes, ACL_MEMCPY_HOST_TO_DEVICE, scene->stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpyAsync(back, bytes, ptr, bytes, ACL_MEMCPY_DEVICE_TO_HOST,
+                                              scene->stream));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+    (void)EXPECT(memcmp(out, back, bytes) == 0, "round %u: other bytes came back", round);
+    scene_free(scene, ptr);
+    free(out);
+    free(back);
+}
+
+static void copy_small(struct scene *scene, unsigned round)
+{
+    copy(scene, 61, round);
+}
+
+static void copy_large(struct scene *scene, unsigned round)
+{
+    copy(scene, LARGE_BYTES, round);
+}
+
+/* A kernel adds one to a counter, so running it twice is seen. */
+static void launch(struct scene *scene, unsigned round)
+{
+    static void *counter, *one; /* of this round's session */
+    int32_t value = 1, told = -1;
+    if (round == 0) {
+        counter = scene_malloc(scene, 4);
+        one = scene_malloc(scene, 4);
+        (void)GIVES(ACL_SUCCESS, aclrtMemsetAsync(counter, 4, 0, 4, scene->stream));
+        (void)GIVES(ACL_SUCCESS,
+                    aclrtMemcpyAsync(one, 4, &value, 4, ACL_MEMCPY_HOST_TO_DEVICE, scene->stream));
+        (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+    }
+    const struct soma_kernel_arg args[] = {{SOMA_ARG_PTR, (uintptr_t)counter, {NULL, 0}},
+                                           {SOMA_ARG_PTR, (uintptr_t)one, {NULL, 0}},
+                                           {SOMA_ARG_PTR, (uintptr_t)counter, {NULL, 0}},
+                                           {SOMA_ARG_U32, 1, {NULL, 0}},
+                                           {SOMA_ARG_U32, 3, {NULL, 0}}};
+    struct soma_command command;
+    soma_command_init(&command, SOMA_OP_STREAM_LAUNCH_KERNEL);
+    soma_command_set(&command, SOMA_FIELD_device, 0);
+    soma_command_set(&command, SOMA_FIELD_stream, 1);
+    command.kernel = (struct soma_text){"add_custom", 10};
+    command.args = (struct soma_kernel_args){args, 5};
+    command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
+    (void)GIVES(ACL_SUCCESS, client_queue(&command));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtMemcpyAsync(&told, 4, counter, 4, ACL_MEMCPY_DEVICE_TO_HOST, scene->stream));
+    (void)EXPECT(told == (int32_t)round + 1, "the kernel ran %d times, not %u", told, round + 1);
+}
+
+/* Rounds until one passes more bytes than the cut allows, each cut one step later. */
+static void cut_rounds(round_fn *run, enum proxy_side side, long step)
+{
+    struct scene scene;
+    uint64_t mallocs, frees;
+    unsigned round = 0, cuts = 0;
+    scene_begin(&scene, true, "10000");
+    run(&scene, round++);
+    for (long at = 0; CU_get_number_of_failure_records() == 0; at += step) {
+        int64_t start_ms = clock_ms();
+        proxy_cut(scene.proxy, side, at, 1);
+        run(&scene, round++);
+        (void)EXPECT(clock_ms() - start_ms < 5000, "cut at %ld: %d ms", at,
+                     (int)(clock_ms() - start_ms));
+        unsigned done = proxy_cuts(scene.proxy);
+        cuts += done;
+        if (done == 0)
+            break;
+    }
+    (void)EXPECT(cuts > 50, "only %u cuts", cuts);
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeDevice());
+    scene_look(&scene, &mallocs, &frees);
+    (void)EXPECT(mallocs == scene.mallocs && frees == scene.frees,
+                 "the server ran %d mallocs of %d and %d frees of %d", (int)mallocs,
+                 (int)scene.mallocs, (int)frees, (int)scene.frees);
+    scene_end(&scene);
+}
+
+static void test_requests(void)
+{
+    cut_rounds(allocate, PROXY_REQUEST, 1);
+}
+
+static void test_answers(void)
+{
+    cut_rounds(allocate, PROXY_ANSWER, 1);
+}
+
+static void test_copies(void)
+{
+    cut_rounds(copy_small, PROXY_REQUEST, 3);
+    cut_rounds(copy_small, PROXY_ANSWER, 1);
+}
+
+static void test_large_copies(void)
+{
+    cut_rounds(copy_large, PROXY_REQUEST, 4001);
+    cut_rounds(copy_large, PROXY_ANSWER, 4001);
+}
+
+static void test_launches(void)
+{
+    cut_rounds(launch, PROXY_REQUEST, 3);
+    cut_rounds(launch, PROXY_ANSWER, 1);
+}
+
+/* A connection that breaks each time it is used ends the calls with 507901, soon and for good. */
+static void test_always_cut(void)
+{
+    struct scene scene;
+    scene_begin(&scene, true, "1000");
+    (void)scene_malloc(&scene, 64);
+    proxy_cut(scene.proxy, PROXY_REQUEST, 100, 1000);
+    int64_t start_ms = clock_ms();
+    (void)GIVES(ACL_ERROR_RT_SOCKET_CLOSE, aclrtSynchronizeStream(scene.stream));
+    (void)EXPECT(clock_ms() - start_ms < 3000, "%d ms", (int)(clock_ms() - start_ms));
+    (void)proxy_cuts(scene.proxy);
+    void *ptr = NULL;
+    (void)GIVES(ACL_ERROR_RT_SOCKET_CLOSE,
+                aclrtMemPoolMallocAsync(&ptr, 64, scene.pool, scene.stream));
+    (void)text_has("SOMA_SERVER");
+    scene_end(&scene);
+}
+
+const struct pipeline_test cut_tests[] = {
+    {"requests are cut at every byte", test_requests},
+    {"answers are cut at every byte", test_answers},
+    {"copies are cut", test_copies},
+    {"large copies are cut", test_large_copies},
+    {"launches are cut", test_launches},
+    {"a connection is always cut", test_always_cut},
+    {NULL, NULL},
+};
