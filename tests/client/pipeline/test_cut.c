@@ -137,7 +137,8 @@ static void test_launches(void)
     cut_rounds(launch, PROXY_ANSWER, 1);
 }
 
-/* A connection that breaks each time it is used ends the calls with 507901, soon and for good. */
+/* A connection that breaks each time it is used ends the calls with 507901, soon; and for good,
+ * because the pipeline cannot know any more what has run. */
 static void test_always_cut(void)
 {
     struct scene scene;
@@ -149,9 +150,11 @@ static void test_always_cut(void)
     (void)EXPECT(clock_ms() - start_ms < 3000, "%d ms", (int)(clock_ms() - start_ms));
     (void)proxy_cuts(scene.proxy);
     void *ptr = NULL;
-    (void)GIVES(ACL_ERROR_RT_SOCKET_CLOSE,
+    const char *pipeline = getenv("SOMA_PIPELINE");
+    bool is_off = pipeline != NULL && strcmp(pipeline, "0") == 0;
+    (void)GIVES(is_off ? ACL_SUCCESS : ACL_ERROR_RT_SOCKET_CLOSE,
                 aclrtMemPoolMallocAsync(&ptr, 64, scene.pool, scene.stream));
-    (void)text_has("SOMA_SERVER");
+    (void)(is_off || text_has("SOMA_SERVER"));
     scene_end(&scene);
 }
 
