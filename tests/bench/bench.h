@@ -38,6 +38,7 @@ struct bench_row {
 struct bench_options {
     bool is_quick;    /* a short form: fewer rounds, less time, smaller states */
     const char *grpc; /* program of the gRPC peer; NULL: its rows are left out */
+    bool redis;       /* measure Redis too */
     const char *only; /* a group's name; NULL: all */
     unsigned rounds;  /* 1..BENCH_ROUNDS_MAX */
     double seconds;   /* of one measurement */
@@ -67,5 +68,6 @@ double bench_now(void); /* seconds, monotonic */
 
 bool group_engine(struct bench *bench);
 bool group_unary(struct bench *bench);
+bool group_pipeline(struct bench *bench);
 
 #endif

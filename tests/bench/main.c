@@ -1,4 +1,5 @@
 /* soma_bench [--json] [--quick] [--rounds N] [--seconds S] [--only GROUP] [--grpc PATH]
+ *            [--redis]
  * JSON on stdout, progress on stderr. Exit code 0 unless something answered wrongly (1) or an
  * option is wrong (2): no time, rate or ratio makes it fail. */
 #include "bench.h"
@@ -13,6 +14,7 @@ static const struct {
 } groups[] = {
     {"engine", group_engine},
     {"unary", group_unary},
+    {"pipeline", group_pipeline},
 };
 
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
@@ -20,7 +22,7 @@ static const struct {
 static void usage(FILE *file)
 {
     (void)fputs("usage: soma_bench [--json] [--quick] [--rounds N] [--seconds S] [--only GROUP]\n"
-                "                  [--grpc PATH]\n"
+                "                  [--grpc PATH] [--redis]\n"
                 "  --json        print JSON (the default)\n"
                 "  --quick       a short form that checks answers; its figures mean little\n"
                 "  --rounds N    rounds of every measurement, 1..64 (default 7)\n"
@@ -29,7 +31,9 @@ static void usage(FILE *file)
                 file);
     for (size_t i = 0; i < GROUP_COUNT; i++)
         (void)fprintf(file, " %s", groups[i].name);
-    (void)fputs("\n  --grpc PATH   the gRPC peer (tests/bench/grpc), to stand beside it\n", file);
+    (void)fputs("\n  --grpc PATH   the gRPC peer (tests/bench/grpc), to stand beside it\n"
+                "  --redis       run redis-server and redis-benchmark, to stand beside them\n",
+                file);
 }
 
 static bool is_group(const char *name)
@@ -70,6 +74,10 @@ static bool read_options(struct bench_options *options, int argc, char **argv)
             continue;
         if (strcmp(argv[i], "--quick") == 0) {
             options->is_quick = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--redis") == 0) {
+            options->redis = true;
             continue;
         }
         if (i + 1 == argc || !set_option(options, argv[i], argv[i + 1])) {
