@@ -1,6 +1,7 @@
-/* Copies and fills. Addresses decide what is copied where: those of devices are never those of the
- * host (ranges.h). Contents go over the raw route in pieces, so that no side holds a large copy
- * twice; a copy of several pieces is checked whole before its first byte moves. */
+/* Copies and fills; those of 0 bytes succeed before anything is looked at. Addresses decide what is
+ * copied where: those of devices are never those of the host (ranges.h). Contents go over the raw
+ * route in pieces, so that no side holds a large copy twice; a copy of several pieces is checked
+ * whole before its first byte moves. */
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -186,8 +187,6 @@ static aclError check_sizes(const void *dst, size_t destMax, const void *src, si
 {
     if (dst == NULL || src == NULL)
         return client_fail_null(dst == NULL ? "dst" : "src");
-    if (count == 0)
-        return client_fail(ACL_ERROR_INVALID_PARAM, "count is 0; give at least 1 byte");
     if (count > destMax)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "count is %zu and dst holds only %zu bytes (destMax): copy less", count,
@@ -231,6 +230,8 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
     client_begin("aclrtMemcpy");
     struct client_object context;
     const struct order order = {false, 0};
+    if (count == 0)
+        return ACL_SUCCESS;
     aclError error = check_sizes(dst, destMax, src, count);
     if (error == ACL_SUCCESS)
         error = client_context_require(&context);
@@ -262,6 +263,8 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
                           aclrtMemcpyKind kind, aclrtStream stream)
 {
     client_begin("aclrtMemcpyAsync");
+    if (count == 0)
+        return ACL_SUCCESS;
     aclError error = check_sizes(dst, destMax, src, count);
     return error != ACL_SUCCESS ? error : copy_async(dst, src, count, kind, stream);
 }
@@ -271,9 +274,6 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
 static aclError check_matrix(size_t dpitch, size_t spitch, size_t width, size_t height)
 {
     size_t span;
-    if (width == 0 || height == 0)
-        return client_fail(ACL_ERROR_INVALID_PARAM, "width is %zu and height %zu; give at least 1",
-                           width, height);
     if (dpitch < width || spitch < width)
         return client_fail(ACL_ERROR_INVALID_PARAM,
                            "dpitch is %zu and spitch %zu; rows of %zu bytes do not fit", dpitch,
@@ -311,6 +311,8 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
     client_begin("aclrtMemcpy2d");
     struct client_object context;
     const struct order order = {false, 0};
+    if (width == 0 || height == 0)
+        return ACL_SUCCESS;
     if (dst == NULL || src == NULL)
         return client_fail_null(dst == NULL ? "dst" : "src");
     aclError error = check_matrix(dpitch, spitch, width, height);
@@ -331,6 +333,8 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
 {
     client_begin("aclrtMemcpy2dAsync");
     struct client_object context, the_stream;
+    if (width == 0 || height == 0)
+        return ACL_SUCCESS;
     if (dst == NULL || src == NULL)
         return client_fail_null(dst == NULL ? "dst" : "src");
     aclError error = check_matrix(dpitch, spitch, width, height);
@@ -357,8 +361,6 @@ static aclError check_fill(const void *ptr, size_t maxCount, size_t count)
 {
     if (ptr == NULL)
         return client_fail_null("devPtr");
-    if (count == 0)
-        return client_fail(ACL_ERROR_INVALID_PARAM, "count is 0; give at least 1");
     if (count > maxCount)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID, "count is %zu and only %zu fit: set less",
                            count, maxCount);
@@ -410,6 +412,18 @@ static aclError fill32(const struct order *order, const struct spot *to, uint32_
     return error;
 }
 
+static aclError check_words(const void *ptr, size_t memSize, size_t words)
+{
+    if (ptr == NULL)
+        return client_fail_null("ptr");
+    if ((uintptr_t)ptr % sizeof(uint32_t) != 0)
+        return client_fail(ACL_ERROR_INVALID_PARAM, "ptr is %p: give a multiple of 4", ptr);
+    if (words > memSize / sizeof(uint32_t))
+        return client_fail(ACL_ERROR_INVALID_PARAM,
+                           "N is %zu words and memSize %zu bytes: set less", words, memSize);
+    return ACL_SUCCESS;
+}
+
 /* Where a fill goes; stream NULL-checked by the caller's order. */
 static aclError prepare_fill(void *ptr, struct spot *to)
 {
@@ -438,6 +452,8 @@ aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
     client_begin("aclrtMemset");
     const struct order order = {false, 0};
     struct spot to;
+    if (count == 0)
+        return ACL_SUCCESS;
     aclError error = check_fill(devPtr, maxCount, count);
     if (error == ACL_SUCCESS)
         error = prepare_fill(devPtr, &to);
@@ -450,6 +466,8 @@ aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t c
     client_begin("aclrtMemsetAsync");
     struct order order;
     struct spot to;
+    if (count == 0)
+        return ACL_SUCCESS;
     aclError error = check_fill(devPtr, maxCount, count);
     if (error == ACL_SUCCESS)
         error = prepare_fill_async(devPtr, stream, &to, &order);
@@ -461,7 +479,9 @@ aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N)
     client_begin("aclrtMemsetD32");
     const struct order order = {false, 0};
     struct spot to;
-    aclError error = check_fill(ptr, memSize / sizeof(value), N);
+    if (N == 0)
+        return ACL_SUCCESS;
+    aclError error = check_words(ptr, memSize, N);
     if (error == ACL_SUCCESS)
         error = prepare_fill(ptr, &to);
     return error != ACL_SUCCESS ? error : fill32(&order, &to, value, N);
@@ -473,7 +493,9 @@ aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N
     client_begin("aclrtMemsetD32Async");
     struct order order;
     struct spot to;
-    aclError error = check_fill(ptr, memSize / sizeof(value), N);
+    if (N == 0)
+        return ACL_SUCCESS;
+    aclError error = check_words(ptr, memSize, N);
     if (error == ACL_SUCCESS)
         error = prepare_fill_async(ptr, stream, &to, &order);
     return error != ACL_SUCCESS ? error : fill32(&order, &to, value, N);

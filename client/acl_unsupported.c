@@ -3,6 +3,8 @@
  * Knows neither the service nor the session: these functions work in any state of the process. */
 #include "acl_unsupported.h"
 
+#include "error.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,9 @@ void soma_acl_unsupported_text(const char *name, char *text, size_t text_bytes)
 aclError soma_acl_unsupported(const char *name, atomic_flag *is_out)
 {
     char text[SOMA_ACL_UNSUPPORTED_TEXT_BYTES];
+    client_begin(name);
+    (void)client_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                      "not emulated by soma: leave the call out, or run this part on a device");
     soma_acl_unsupported_text(name, text, sizeof(text));
     if (!is_quiet() && !atomic_flag_test_and_set(is_out))
         (void)fprintf(stderr, "soma: %s\n", text);

@@ -96,7 +96,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext *context, int32_t d
 ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
 
 /* Make a context the calling thread's, and its device the thread's device.
- * Errors: 107002 destroyed. */
+ * Errors: 100000 NULL; 107000 destroyed, or no context. */
 ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
 
 /* The calling thread's context.

@@ -33,7 +33,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent *event);
 /* As aclrtCreateEvent, for some uses only.
  *   flag  ACL_EVENT_SYNC, ACL_EVENT_TIME_LINE, ACL_EVENT_CAPTURE_STREAM_PROGRESS, combined with
  *         |
- * Errors: as aclrtCreateEvent; 100000 no flag, or unknown ones. */
+ * Errors: as aclrtCreateEvent; 107000 no flag, or unknown ones. */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag);
 
 /* Make an event of the kind that is complete until it is recorded, and that can be recorded

@@ -87,8 +87,8 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
 
 /* End the session: everything that the process holds on its devices is freed, whatever the
  * number of aclInit calls was. The service ends by itself if the library started it. aclInit may
- * follow.
- * Errors: 100037 finalised before, or never initialised. */
+ * follow. Before the first aclInit it succeeds once, and does nothing.
+ * Errors: 100037 finalised before. */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
 /* Undo one aclInit; the last one does what aclFinalize does.

@@ -52,7 +52,7 @@ typedef struct aclrtBinaryLoadOptions {
  *   binPath    the file need not exist
  *   options    NULL for none
  *   binHandle  out: for aclrtBinaryUnLoad
- * Errors: 107002 no context; 100000 no base name, or an unknown option. */
+ * Errors: 107002 no context; 100000 NULL or an unknown option; 107000 no base name. */
 ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromFile(const char *binPath,
                                                      aclrtBinaryLoadOptions *options,
                                                      aclrtBinHandle *binHandle);
@@ -316,8 +316,8 @@ typedef struct aclrtPlaceHolderInfo {
  *   argsData   argument block: in device memory it is read when the kernel runs; elsewhere it is
  *              host memory and copied now
  *   argsSize   bytes
- * Errors: 107002, 107003, 107017; 100000 no blocks; 107000 the block does not fit the kernel or
- * is not live memory. */
+ * Errors: 107002, 107003, 107017; 100000 NULL; 107000 no blocks, or the argument block does not
+ * fit the kernel or is not live memory. */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks,
                                                const void *argsData, size_t argsSize,
                                                aclrtStream stream);

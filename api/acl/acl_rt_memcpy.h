@@ -31,16 +31,16 @@ typedef enum aclrtMemcpyKind {
 /* Copy at once, without waiting for any stream: work that is queued and not done may see either
  * contents. Overlapping ranges are copied as memmove does.
  *   destMax  bytes at dst, at least count
- *   count    bytes, at least 1
- * Errors: 107002 no context; 100000 count 0 or a bad kind; 107000 count is over destMax, or a
+ *   count    bytes; 0: nothing is done or checked
+ * Errors: 107002 no context; 100000 NULL or a bad kind; 107000 count is over destMax, or a
  * range is not live memory. */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
                                          aclrtMemcpyKind kind);
 
 /* Queue a copy; see above for memory of the host.
  *   destMax  bytes at dst, at least count
- *   count    bytes, at least 1
- * Errors: 107002, 107003, 107017; 100000 count 0 or a bad kind; 107000 count is over destMax, or
+ *   count    bytes; 0: nothing is done or checked
+ * Errors: 107002, 107003, 107017; 100000 NULL or a bad kind; 107000 count is over destMax, or
  * a range is not live memory. */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src,
                                               size_t count, aclrtMemcpyKind kind,
@@ -128,8 +128,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMa
 /* Set bytes of device or host memory at once, without waiting for any stream.
  *   maxCount  bytes at devPtr, at least count
  *   value     the byte: the low 8 bits
- *   count     bytes, at least 1
- * Errors: 107002 no context; 100000 count 0; 107000 count is over maxCount, or not live memory. */
+ *   count     bytes; 0: nothing is done or checked
+ * Errors: 107002 no context; 100000 NULL; 107000 count is over maxCount, or not live memory. */
 ACL_FUNC_VISIBILITY aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value,
                                          size_t count);
 
@@ -141,9 +141,9 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int
 /* Set 32-bit words of device or host memory at once.
  *   ptr      a multiple of 4
  *   memSize  bytes at ptr, at least 4 N
- *   N        words, at least 1
- * Errors: 107002 no context; 100000 N is 0, or ptr not a multiple of 4; 107000 4 N is over
- * memSize, or not live memory. */
+ *   N        words; 0: nothing is done or checked
+ * Errors: 107002 no context; 100000 NULL, ptr is not a multiple of 4, or 4 N is over memSize;
+ * 107000 not live memory. */
 ACL_FUNC_VISIBILITY aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N);
 
 /* Queue what aclrtMemsetD32 does.

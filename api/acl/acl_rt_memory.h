@@ -94,7 +94,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocForTaskScheduler(void **devPtr, size_t s
 /* Give memory back at once, without waiting for work that uses it. Also takes an address of a
  * pool, which leaves the pool's used and reserved bytes at once.
  *   devPtr  start of a live allocation
- * Errors: 100000 NULL; 107000 not the start of a live allocation. */
+ * Errors: 100000 NULL; 107002 no context; 107000 not the start of a live allocation. */
 ACL_FUNC_VISIBILITY aclError aclrtFree(void *devPtr);
 
 /* Wait for all work of the device, then aclrtFree.
@@ -116,7 +116,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemInvalidate(void *devPtr, size_t size);
 /* Take page-locked memory of the host: asynchronous copies with it are really asynchronous.
  *   hostPtr  out: aligned to 64 bytes, for aclrtFreeHost
  *   size     bytes, at least 1
- * Errors: 100000 size 0; 207001 the host has no memory. */
+ * Errors: 100000 size 0; 107002 no context; 207001 the host has no memory. */
 ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void **hostPtr, size_t size);
 
 /* As aclrtMallocHost, with settings.

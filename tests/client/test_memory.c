@@ -108,7 +108,11 @@ static void test_copy_rules(void)
     (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&stream));
     (void)GIVES(PARAM, aclrtMemcpy(NULL, 8, from, 8, ACL_MEMCPY_HOST_TO_DEVICE));
     (void)GIVES(PARAM, aclrtMemcpy(ptr, 8, NULL, 8, ACL_MEMCPY_HOST_TO_DEVICE));
-    (void)GIVES(PARAM, aclrtMemcpy(ptr, 8, from, 0, ACL_MEMCPY_HOST_TO_DEVICE));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(ptr, 8, from, 0, ACL_MEMCPY_HOST_TO_DEVICE));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(NULL, 0, NULL, 0, (aclrtMemcpyKind)8));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpyAsync(NULL, 0, NULL, 0, ACL_MEMCPY_DEFAULT, stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy2d(NULL, 0, NULL, 0, 4, 0, ACL_MEMCPY_DEFAULT));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy2dAsync(NULL, 0, NULL, 0, 0, 4, ACL_MEMCPY_DEFAULT, NULL));
     (void)GIVES(PARAM, aclrtMemcpy(ptr, 8, from, 8, (aclrtMemcpyKind)8));
     (void)GIVES(BAD, aclrtMemcpy(ptr, 8, from, 9, ACL_MEMCPY_HOST_TO_DEVICE));
     (void)SAYS("destMax");
@@ -163,7 +167,11 @@ static void test_fills(void)
     enum { BAD = ACL_ERROR_RT_PARAM_INVALID, PARAM = ACL_ERROR_INVALID_PARAM };
     (void)GIVES(ACL_SUCCESS, aclrtMalloc(&ptr, 64, ACL_MEM_MALLOC_HUGE_FIRST));
     (void)GIVES(PARAM, aclrtMemset(NULL, 8, 1, 8));
-    (void)GIVES(PARAM, aclrtMemset(ptr, 8, 1, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtMemset(NULL, 0, 1, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtMemsetAsync(ptr, 8, 1, 0, NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtMemsetD32(NULL, 0, 1, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtMemsetD32Async(NULL, 0, 1, 0, NULL));
+    (void)GIVES(PARAM, aclrtMemsetD32((char *)ptr + 1, 8, 1, 1));
     (void)GIVES(BAD, aclrtMemset(ptr, 8, 1, 9));
     (void)GIVES(BAD, aclrtMemset(ptr, 65, 1, 65));
     (void)GIVES(ACL_SUCCESS, aclrtMemset(ptr, 64, 0x1ab, 64)); /* the low byte counts */
@@ -172,7 +180,7 @@ static void test_fills(void)
     (void)EXPECT((unsigned char)host[7] == 0xff && (unsigned char)host[8] == 0xab, "bytes");
     (void)GIVES(ACL_SUCCESS, aclrtMemset(host, 64, 'x', 64));
     (void)EXPECT(host[63] == 'x', "memory of the host");
-    (void)GIVES(BAD, aclrtMemsetD32(ptr, 63, 7, 16));
+    (void)GIVES(PARAM, aclrtMemsetD32(ptr, 63, 7, 16));
     (void)GIVES(ACL_SUCCESS, aclrtMemsetD32(ptr, 64, 0x01020304, 16));
     (void)GIVES(ACL_SUCCESS, aclrtMemsetD32Async(ptr, 64, 0x07070707, 4, NULL));
     (void)GIVES(ACL_SUCCESS, aclrtMemcpy(words, 64, ptr, 64, ACL_MEMCPY_DEVICE_TO_HOST));
