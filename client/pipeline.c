@@ -335,16 +335,14 @@ static bool wait_for_change(struct client_pipeline *pipeline, const struct times
     return false;
 }
 
-/* Run the command on the copy; one that has to wait does so until another thread's command lets it
- * go on, or its timeout is over. */
-static enum soma_status foresee(struct client_pipeline *pipeline, struct soma_command *command,
-                                struct soma_result *result, struct soma_error *error)
+/* The copy says that the command has to wait: until another thread's command lets it go on, or its
+ * timeout is over. SOMA_MUST_WAIT: the pipeline is over. */
+static enum soma_status wait_in_copy(struct client_pipeline *pipeline, struct soma_command *command,
+                                     struct soma_result *result, struct soma_error *error)
 {
+    enum soma_status status = SOMA_MUST_WAIT;
     bool has_limit =
         (command->present & SOMA_HAS(timeout_ms)) != 0 && command->timeout_ms != UINT64_MAX;
-    enum soma_status status = engine_apply(pipeline->copy, command, result, error);
-    if (status != SOMA_MUST_WAIT)
-        return status;
     struct timespec limit = in_ms(has_limit ? command->timeout_ms : 0);
     pipeline->waiters++;
     while (status == SOMA_MUST_WAIT && !is_over(pipeline)) {
@@ -457,27 +455,29 @@ static aclError run_asked(struct client_pipeline *pipeline, const struct soma_co
 }
 
 /* Run a command that the copy can foresee. Lock held. */
-static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma_command *given,
+static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma_command *command,
                              struct soma_result *result)
 {
-    struct soma_command command = *given;
+    struct soma_command waited;
     struct soma_error error;
-    enum soma_status status = foresee(pipeline, &command, result, &error);
-    if (status == SOMA_MUST_WAIT && pipeline->broken != ACL_SUCCESS)
-        return fail_broken(pipeline);
-    if (status == SOMA_MUST_WAIT) /* the pipeline ended meanwhile */
+    enum soma_status status = engine_apply(pipeline->copy, command, result, &error);
+    if (status == SOMA_MUST_WAIT) {
+        waited = *command;
+        command = &waited;
+        status = wait_in_copy(pipeline, &waited, result, &error);
+    }
+    if (status == SOMA_MUST_WAIT && pipeline->broken == ACL_SUCCESS)
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended while the call waited");
-    if (is_history(status) && !append(pipeline, &command))
-        status = SOMA_OUT_OF_MEMORY;
-    if (is_answered_at_once(command.op) || !is_history(status))
-        schedule(pipeline);
-    else
-        confirm(pipeline, pipeline->issued);
-    if (status != SOMA_OK)
-        return client_fail_answer(&error, 0);
+    if (is_history(status) && append(pipeline, command)) {
+        if (is_answered_at_once(command->op))
+            schedule(pipeline);
+        else
+            confirm(pipeline, pipeline->issued);
+    }
     if (pipeline->broken == ACL_SUCCESS)
-        return ACL_SUCCESS;
-    client_result_clear(result);
+        return status == SOMA_OK ? ACL_SUCCESS : client_fail_answer(&error, 0);
+    if (status == SOMA_OK)
+        client_result_clear(result);
     return fail_broken(pipeline);
 }
 

@@ -15,15 +15,15 @@ static aclError fail_handle(const char *kind, const void *handle, const char *ma
                        maker);
 }
 
-aclError client_stream_find(const void *stream, struct client_object *object)
+static aclError find(const void *stream, struct client_object *object,
+                     struct client_object *context)
 {
-    struct client_object context;
     if (stream != NULL && !client_handle_get(CLIENT_STREAM, stream, object))
         return fail_handle("stream", stream, "aclrtCreateStream");
-    aclError error = client_context_require(&context);
+    aclError error = client_context_require(context);
     if (error != ACL_SUCCESS || stream != NULL)
         return error;
-    if (!client_handle_get(CLIENT_STREAM, context.stream, object))
+    if (!client_handle_get(CLIENT_STREAM, context->stream, object))
         return client_fail(
             ACL_ERROR_RT_INVALID_HANDLE,
             "the default stream of this thread's context went with a device that was "
@@ -31,12 +31,16 @@ aclError client_stream_find(const void *stream, struct client_object *object)
     return ACL_SUCCESS;
 }
 
+aclError client_stream_find(const void *stream, struct client_object *object)
+{
+    struct client_object context;
+    return find(stream, object, &context);
+}
+
 aclError client_stream_find_to_queue(const void *stream, struct client_object *object)
 {
     struct client_object context;
-    aclError error = client_stream_find(stream, object);
-    if (error == ACL_SUCCESS)
-        error = client_context_require(&context);
+    aclError error = find(stream, object, &context);
     if (error != ACL_SUCCESS || object->context == context.handle)
         return error;
     return client_fail(ACL_ERROR_RT_STREAM_CONTEXT,

@@ -17,7 +17,12 @@ static void put_u64(struct soma_writer *writer, uint64_t value)
     unsigned char bytes[8];
     for (unsigned i = 0; i < 8; i++)
         bytes[i] = (unsigned char)(value >> (8 * i));
-    soma_writer_raw(writer, (const char *)bytes, sizeof(bytes));
+    if (writer->failed || writer->capacity - writer->len < sizeof(bytes)) {
+        soma_writer_raw(writer, (const char *)bytes, sizeof(bytes));
+        return;
+    }
+    memcpy(writer->ptr + writer->len, bytes, sizeof(bytes)); /* one instruction: the common way */
+    writer->len += sizeof(bytes);
 }
 
 static uint64_t get_u64(const unsigned char *at)
