@@ -1,5 +1,5 @@
 /* The C client, pipelined: what a program with libascendcl.so sees.
- *   pairs    MallocAsync and FreeAsync, 1,000 pairs between two synchronises, all confirmed
+ *   pairs    MallocAsync and FreeAsync, 10,000 pairs between two synchronises, all confirmed
  *   malloc   time inside the call, as the program sees it, beside the engine called directly
  *   h2d, d2h copies of 64 MiB, beside the same bytes through a loopback socket */
 #include "acl/acl.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS_PER_SYNC 1000u
+#define PAIRS_PER_SYNC 10000u
 #define BLOCK_BYTES ((size_t)64 << 20)
 #define BLOCK_BYTES_QUICK ((size_t)1 << 20)
 #define CALLS 100000u /* whose times are kept for a median */
@@ -59,7 +59,7 @@ static bool client_stop(struct client *client)
 
 /* ---- pairs ---- */
 
-/* Pairs per second; a synchronise behind each thousand, so that the service has confirmed all. */
+/* Pairs per second; a synchronise behind each ten thousand, so that the service has confirmed all. */
 static bool measure_pairs(struct client *client, double seconds, struct bench_series *rates)
 {
     double start = bench_now(), now = start;
