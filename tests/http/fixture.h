@@ -10,6 +10,18 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
+/* 1 in builds that are watched: slower by far, and with memory use of their own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
 struct fixture {
     struct soma_server *server;
     struct http_client *client;

@@ -46,16 +46,20 @@ static bool is_slow_running(void *ctx)
     return fixture_metric(f->client, "soma_requests_waiting") >= 1;
 }
 
-/* A matmul of some seconds, more requests for its session behind it, and everyone else. */
+/* A matmul that takes its time, more requests for its session behind it, and everyone else. */
 static void test_long_kernel(void)
 {
-    static const char body[] = "{\"kernel\":\"matmul\",\"args\":[{\"ptr\":\"0x12c0c0000000\"},"
-                               "{\"ptr\":\"0x12c0c2000000\"},{\"ptr\":\"0x12c0c4000000\"},"
-                               "{\"u32\":1000},{\"u32\":1000},{\"u32\":1000}]}";
+    char body[256];
+    unsigned n = IS_SANITIZED ? 150 : 600;
     enum { BEHIND = 6 };
     struct fixture f;
     struct worker slow, behind[BEHIND], other;
     char id[64];
+    (void)snprintf(body, sizeof(body),
+                   "{\"kernel\":\"matmul\",\"args\":[{\"ptr\":\"0x12c0c0000000\"},"
+                   "{\"ptr\":\"0x12c0c2000000\"},{\"ptr\":\"0x12c0c4000000\"},"
+                   "{\"u32\":%u},{\"u32\":%u},{\"u32\":%u}]}",
+                   n, n, n);
     fixture_start(&f, NULL);
     fixture_open_session(f.client, "{\"devices\":1}", id);
     fixture_do(f.client, "POST", "/v1/devices/0/pools", NULL, 201);
