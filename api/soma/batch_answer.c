@@ -1,6 +1,7 @@
 /* The compact form of an answer: results and errors to records and back. See batch.h. */
 #include "batch.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@ enum { HEADER_BYTES = 40, NESTING_MAX = 4 };
 
 static void store_u64(unsigned char *at, uint64_t value)
 {
-    for (unsigned i = 0; i < 8; i++)
-        at[i] = (unsigned char)(value >> (8 * i));
+    uint64_t little = htole64(value);
+    memcpy(at, &little, sizeof(little));
 }
 
 static void put_u64(struct soma_writer *writer, uint64_t value)
@@ -126,10 +127,9 @@ void soma_batch_end_answer(struct soma_writer *writer, const struct soma_batch_a
 
 static uint64_t load_u64(const unsigned char *at)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
+    uint64_t little;
+    memcpy(&little, at, sizeof(little));
+    return le64toh(little);
 }
 
 static bool take_u64(struct soma_batch_answer_reader *reader, uint64_t *value)

@@ -3,6 +3,7 @@
 
 #include "wire_internal.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,23 +15,20 @@ enum { HEADER_BYTES = 32, RECORD_BYTES = 8 };
 
 static void put_u64(struct soma_writer *writer, uint64_t value)
 {
-    unsigned char bytes[8];
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(value >> (8 * i));
-    if (writer->failed || writer->capacity - writer->len < sizeof(bytes)) {
-        soma_writer_raw(writer, (const char *)bytes, sizeof(bytes));
+    uint64_t little = htole64(value);
+    if (writer->failed || writer->capacity - writer->len < sizeof(little)) {
+        soma_writer_raw(writer, (const char *)&little, sizeof(little));
         return;
     }
-    memcpy(writer->ptr + writer->len, bytes, sizeof(bytes)); /* one instruction: the common way */
-    writer->len += sizeof(bytes);
+    memcpy(writer->ptr + writer->len, &little, sizeof(little)); /* one instruction */
+    writer->len += sizeof(little);
 }
 
 static uint64_t get_u64(const unsigned char *at)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
+    uint64_t little;
+    memcpy(&little, at, sizeof(little));
+    return le64toh(little);
 }
 
 static void put_padded(struct soma_writer *writer, const char *ptr, size_t len)
