@@ -1,4 +1,4 @@
-/* What the model remembers. Shared by model*.c and nobody else.
+/* What the model remembers. Included by model*.c and nobody else.
  * Indices into the arrays below are `uint32_t`, MODEL_NONE where there is none. Nothing is ever
  * removed from an array while the session lives. */
 #ifndef SIM_MODEL_STATE_H

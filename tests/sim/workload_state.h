@@ -1,4 +1,4 @@
-/* What the generator remembers. Shared by workload*.c and nobody else. */
+/* What the generator remembers. Included by workload*.c and nobody else. */
 #ifndef SIM_WORKLOAD_STATE_H
 #define SIM_WORKLOAD_STATE_H
 
