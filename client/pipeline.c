@@ -21,7 +21,8 @@
 #define FULL_BYTES ((size_t)1 << 16)   /* a batch this large is sent at once */
 #define BUFFER_BYTES ((size_t)1 << 22) /* calls wait while this much is buffered */
 #define BATCH_BYTES_MAX ((size_t)3 << 30)
-#define LINGER_NS 2000000 /* a batch waits this long for company */
+#define LARGE_BYTES ((size_t)1 << 17) /* contents of this size are not copied on their way */
+#define LINGER_NS 2000000             /* a batch waits this long for company */
 
 struct client_pipeline {
     const struct client_endpoint *endpoint;
@@ -107,9 +108,17 @@ static aclError break_off_unequal(struct client_pipeline *pipeline,
 
 /* ---- sending ---- */
 
-/* One request; the lock is not held. On ACL_SUCCESS *reader stands before the first record. */
-static aclError post(const struct client_pipeline *pipeline, struct client_answer *answer,
-                     struct soma_batch_answer_reader *reader)
+/* A request and its answer. */
+struct exchange {
+    struct soma_text tail; /* contents that stand behind the body */
+    void *into;            /* where the bytes of a read go; NULL: into the answer */
+    size_t into_len;
+    struct client_answer answer;
+    struct soma_batch_answer_reader reader; /* stands before the first record */
+};
+
+/* One request; the lock is not held. */
+static aclError post(const struct client_pipeline *pipeline, struct exchange *exchange)
 {
     struct client_request request = {.method = SOMA_METHOD_POST,
                                      .path = "/v1/commands",
@@ -117,12 +126,19 @@ static aclError post(const struct client_pipeline *pipeline, struct client_answe
                                      .content_type = SOMA_BATCH_TYPE,
                                      .body = pipeline->body.ptr,
                                      .body_len = pipeline->body.len,
+                                     .tail = exchange->tail.ptr,
+                                     .tail_len = exchange->tail.len,
+                                     .into = exchange->into,
+                                     .into_len = exchange->into_len,
+                                     .into_at = SOMA_BATCH_BYTES_AT,
                                      .is_sequenced = true,
                                      .cancel = &pipeline->is_ending};
+    struct client_answer *answer = &exchange->answer;
     aclError error = client_send(pipeline->endpoint, &request, answer);
     if (error == ACL_SUCCESS && answer->http != 200)
         error = client_fail_http(pipeline->endpoint, answer);
-    if (error == ACL_SUCCESS && !soma_batch_open_answer(reader, answer->body, answer->len))
+    if (error == ACL_SUCCESS &&
+        !soma_batch_open_answer(&exchange->reader, answer->body, answer->len))
         error = client_fail_http(pipeline->endpoint, answer);
     return error;
 }
@@ -155,11 +171,12 @@ static aclError fail_refused(struct client_pipeline *pipeline,
     return break_off(pipeline, soma_status_info(status)->acl_error, why);
 }
 
-/* Send the batch that is buffered. Lock held, given up meanwhile; nobody else is sending. */
-static void send_batch(struct client_pipeline *pipeline)
+/* Send the batch that is buffered. Lock held, given up meanwhile; nobody else is sending.
+ *   contents  what its last command leaves out (soma_batch_writer); borrowed */
+static void send_with(struct client_pipeline *pipeline, struct soma_text contents)
 {
-    struct client_answer answer;
-    struct soma_batch_answer_reader reader;
+    struct exchange exchange = {.tail = contents};
+    const struct soma_batch_answer *answer = &exchange.reader.answer;
     uint64_t sequence = pipeline->issued, digest = engine_digest(pipeline->copy);
     pipeline->has_deadline = false;
     if (!soma_batch_finish(&pipeline->batch,
@@ -170,19 +187,23 @@ static void send_batch(struct client_pipeline *pipeline)
     }
     pipeline->is_sending = true;
     (void)pthread_mutex_unlock(&pipeline->lock);
-    aclError error = post(pipeline, &answer, &reader);
+    aclError error = post(pipeline, &exchange);
     (void)pthread_mutex_lock(&pipeline->lock);
     pipeline->is_sending = false;
     if (error != ACL_SUCCESS)
         (void)break_off(pipeline, error, client_error_rest());
-    else if (reader.answer.records > 0)
-        error = fail_refused(pipeline, &reader);
-    if (error == ACL_SUCCESS &&
-        (reader.answer.next_sequence != sequence || reader.answer.digest != digest))
-        (void)break_off_unequal(pipeline, &reader.answer, sequence, digest);
+    else if (answer->records > 0)
+        error = fail_refused(pipeline, &exchange.reader);
+    if (error == ACL_SUCCESS && (answer->next_sequence != sequence || answer->digest != digest))
+        (void)break_off_unequal(pipeline, answer, sequence, digest);
     else if (error == ACL_SUCCESS)
         pipeline->confirmed = sequence;
     (void)pthread_cond_broadcast(&pipeline->changed);
+}
+
+static void send_batch(struct client_pipeline *pipeline)
+{
+    send_with(pipeline, (struct soma_text){NULL, 0});
 }
 
 static bool is_over(const struct client_pipeline *pipeline)
@@ -375,15 +396,21 @@ static bool append(struct client_pipeline *pipeline, const struct soma_command *
     return true;
 }
 
-/* Send this command alone and take its answer: all before it is confirmed, and nothing is run
- * meanwhile. Lock held, given up meanwhile. */
-static aclError ask(struct client_pipeline *pipeline, const struct soma_command *command,
-                    struct client_answer *answer, struct soma_batch_answer_reader *reader)
+/* All that is buffered is confirmed and nothing is on its way. false: it is over. */
+static bool drain(struct client_pipeline *pipeline)
 {
     confirm(pipeline, pipeline->issued);
     while (pipeline->is_sending && !is_over(pipeline))
         (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    if (is_over(pipeline))
+    return !is_over(pipeline);
+}
+
+/* Send this command alone and take its answer: all before it is confirmed, and nothing is run
+ * meanwhile. Lock held, given up meanwhile. */
+static aclError ask(struct client_pipeline *pipeline, const struct soma_command *command,
+                    struct exchange *exchange)
+{
+    if (!drain(pipeline))
         return ACL_ERROR_RT_SOCKET_CLOSE;
     if (!soma_batch_add(&pipeline->batch, command))
         return fail_memory();
@@ -392,7 +419,7 @@ static aclError ask(struct client_pipeline *pipeline, const struct soma_command 
         return break_off(pipeline, ACL_ERROR_BAD_ALLOC, "the host has no memory for a batch");
     pipeline->is_sending = true;
     (void)pthread_mutex_unlock(&pipeline->lock);
-    aclError error = post(pipeline, answer, reader);
+    aclError error = post(pipeline, exchange);
     (void)pthread_mutex_lock(&pipeline->lock);
     pipeline->is_sending = false;
     if (error != ACL_SUCCESS)
@@ -403,11 +430,17 @@ static aclError ask(struct client_pipeline *pipeline, const struct soma_command 
     return error;
 }
 
-/* Take the only record of an answer. ACL_SUCCESS and *result, or the error that it tells. */
-static aclError take_result(struct soma_batch_answer_reader *reader, struct soma_result *result)
+/* Take the only record of an answer. ACL_SUCCESS and *result, or the error that it tells. Bytes
+ * that have gone to exchange->into are not in *result. */
+static aclError take_result(struct exchange *exchange, struct soma_result *result)
 {
     struct soma_error error;
-    enum soma_status status = soma_batch_next_answer(reader, result, &error);
+    result->message = SOMA_MESSAGE_NONE;
+    if (exchange->answer.is_into)
+        return soma_batch_answers_bytes(&exchange->reader, exchange->into_len)
+                   ? ACL_SUCCESS
+                   : client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the answer is no batch");
+    enum soma_status status = soma_batch_next_answer(&exchange->reader, result, &error);
     return status == SOMA_OK ? ACL_SUCCESS : client_fail_answer(&error, 0);
 }
 
@@ -431,27 +464,61 @@ static aclError follow(struct client_pipeline *pipeline, const struct soma_comma
     return fail_broken(pipeline);
 }
 
+/* From now on other threads' commands wait. Lock held. */
+static void freeze(struct client_pipeline *pipeline)
+{
+    pipeline->is_frozen = true;
+}
+
+static void thaw(struct client_pipeline *pipeline)
+{
+    pipeline->is_frozen = false;
+    (void)pthread_cond_broadcast(&pipeline->changed);
+}
+
 /* Run a command that only the service can answer. Lock held. */
 static aclError run_asked(struct client_pipeline *pipeline, const struct soma_command *command,
-                          struct soma_result *result)
+                          struct exchange *exchange, struct soma_result *result)
 {
-    struct client_answer answer;
-    struct soma_batch_answer_reader reader;
-    pipeline->is_frozen = true;
-    aclError error = ask(pipeline, command, &answer, &reader);
+    freeze(pipeline);
+    aclError error = ask(pipeline, command, exchange);
     result->message = SOMA_MESSAGE_NONE;
     if (error == ACL_SUCCESS)
-        error = take_result(&reader, result);
+        error = take_result(exchange, result);
     else if (pipeline->broken != ACL_SUCCESS)
         error = fail_broken(pipeline);
     if (error == ACL_SUCCESS) {
-        error = follow(pipeline, command, result, &reader.answer);
+        error = follow(pipeline, command, result, &exchange->reader.answer);
         if (error != ACL_SUCCESS)
             client_result_clear(result);
     }
-    pipeline->is_frozen = false;
-    (void)pthread_cond_broadcast(&pipeline->changed);
+    thaw(pipeline);
     return error;
+}
+
+/* Write large contents: sent at once, from where they are. Lock held. */
+static aclError write_through(struct client_pipeline *pipeline, const struct soma_command *command,
+                              struct soma_result *result)
+{
+    struct soma_error error;
+    enum soma_status status = SOMA_OK;
+    freeze(pipeline);
+    if (drain(pipeline))
+        status = engine_apply(pipeline->copy, command, result, &error);
+    if (status == SOMA_OK && !is_over(pipeline)) {
+        pipeline->batch.leaves_bytes = true;
+        if (append(pipeline, command))
+            send_with(pipeline, command->data);
+        pipeline->batch.leaves_bytes = false;
+    }
+    thaw(pipeline);
+    if (status != SOMA_OK)
+        return client_fail_answer(&error, 0);
+    if (pipeline->broken != ACL_SUCCESS)
+        return fail_broken(pipeline);
+    return is_over(pipeline)
+               ? client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended while the call waited")
+               : ACL_SUCCESS;
 }
 
 /* Run a command that the copy can foresee. Lock held. */
@@ -497,6 +564,17 @@ static bool enter(struct client_pipeline *pipeline)
     return false;
 }
 
+static aclError run(struct client_pipeline *pipeline, const struct soma_command *command,
+                    struct soma_result *result)
+{
+    struct exchange exchange = {.into = NULL};
+    if (command->op == SOMA_OP_STREAM_LAUNCH_KERNEL)
+        return run_asked(pipeline, command, &exchange, result);
+    if (command->op == SOMA_OP_MEMORY_WRITE && command->data.len >= LARGE_BYTES)
+        return write_through(pipeline, command, result);
+    return run_foreseen(pipeline, command, result);
+}
+
 aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma_command *command,
                              struct soma_result *result)
 {
@@ -504,9 +582,7 @@ aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma
     struct soma_result *out = result != NULL ? result : &unwanted;
     if (!enter(pipeline))
         return client_error_last(false);
-    aclError error = command->op == SOMA_OP_STREAM_LAUNCH_KERNEL
-                         ? run_asked(pipeline, command, out)
-                         : run_foreseen(pipeline, command, out);
+    aclError error = run(pipeline, command, out);
     (void)pthread_mutex_unlock(&pipeline->lock);
     if (error == ACL_SUCCESS && result == NULL)
         client_result_clear(out);
@@ -517,11 +593,16 @@ aclError client_pipeline_read(struct client_pipeline *pipeline, const struct som
                               void *into)
 {
     struct soma_result result;
+    struct exchange exchange = {.into = NULL};
+    if (command->size >= LARGE_BYTES) {
+        exchange.into = into;
+        exchange.into_len = (size_t)command->size;
+    }
     if (!enter(pipeline))
         return client_error_last(false);
-    aclError error = run_asked(pipeline, command, &result);
+    aclError error = run_asked(pipeline, command, &exchange, &result);
     (void)pthread_mutex_unlock(&pipeline->lock);
-    if (error != ACL_SUCCESS)
+    if (error != ACL_SUCCESS || exchange.answer.is_into)
         return error;
     const struct soma_buffer *data = &result.u.memory_bytes.data;
     if (data->len == command->size)

@@ -19,8 +19,13 @@ struct client_request {
     const char *content_type; /* of the body; NULL: there is none */
     const void *body;
     size_t body_len;
+    const void *tail; /* sent behind the body, from where it is, then zeros up to a multiple of 8 */
+    size_t tail_len;
     void *into;                /* where the bytes of a good answer go; NULL: answer->body */
     size_t into_len;           /* bytes at into; an answer of another length is an error */
+    size_t into_at;            /* where they begin in the answer; when not 0, the rest goes to
+                                * answer->body, and so does an answer that is not as long as this
+                                * and the bytes, padded to a multiple of 8 */
     bool is_sequenced;         /* the body itself tells the service what it has seen before */
     bool waits;                /* the service may take as long as it takes, while it lives */
     const atomic_bool *cancel; /* give up when it becomes true; NULL: never */
@@ -30,6 +35,7 @@ struct client_answer {
     int http;         /* status code */
     const char *body; /* not NUL-terminated; stays until the thread's next request */
     size_t len;
+    bool is_into; /* the bytes went to request->into */
 };
 
 /* Send a request and wait for its answer, whatever its status code.

@@ -14,7 +14,9 @@
 
 #define ANSWER_BYTES_MAX ((size_t)SOMA_JSON_BODY_BYTES_MAX)
 #define ANSWER_BYTES_KEPT ((size_t)1 << 20) /* a larger buffer is not kept for the next answer */
-#define EXACT_BYTES_MAX ((size_t)1 << 20)   /* up to here the timeout holds for the whole request */
+#define LARGE_BYTES ((size_t)1 << 17)       /* more is sent and received in larger pieces */
+#define LARGE_BUFFER_BYTES 524288L
+#define EXACT_BYTES_MAX ((size_t)1 << 20) /* up to here the timeout holds for the whole request */
 
 /* What a thread keeps between requests, and what callbacks need during one. */
 struct connection {
@@ -26,6 +28,9 @@ struct connection {
     const struct client_endpoint *endpoint; /* during a request */
     const struct client_request *request;
     size_t into_len;       /* bytes written to request->into */
+    size_t received;       /* bytes of the answer's body */
+    size_t sent;           /* bytes of the request's body, when it has a tail */
+    bool is_into;          /* the answer goes there */
     bool is_too_large;     /* the answer does not fit */
     bool is_dead;          /* the service did not answer at /livez */
     int64_t last_ms;       /* when bytes moved, or the service last proved to live */
@@ -37,6 +42,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_key;
 static bool has_key;
 static _Atomic unsigned generation;
+
+static size_t padded(size_t len)
+{
+    return (len + 7) / 8 * 8;
+}
 
 static int64_t now_ms(void)
 {
@@ -119,29 +129,87 @@ static bool body_grow(struct connection *connection, size_t more)
     return true;
 }
 
+/* Whether the answer is the one that request->into is for; known when its head is there. */
+static bool is_for_into(const struct connection *connection)
+{
+    const struct client_request *request = connection->request;
+    long http = 0;
+    curl_off_t length = -1;
+    if (request->into == NULL)
+        return false;
+    (void)curl_easy_getinfo(connection->easy, CURLINFO_RESPONSE_CODE, &http);
+    (void)curl_easy_getinfo(connection->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    size_t whole = request->into_at + padded(request->into_len);
+    return http == 200 && (request->into_at == 0 || length == (curl_off_t)whole);
+}
+
+/* Take bytes to request->into; what stands behind them is padding. */
+static bool take_into(struct connection *connection, const char *ptr, size_t len)
+{
+    const struct client_request *request = connection->request;
+    size_t room = request->into_len - connection->into_len;
+    if (len > room && request->into_at == 0)
+        return false;
+    memcpy((char *)request->into + connection->into_len, ptr, len < room ? len : room);
+    connection->into_len += len < room ? len : room;
+    return true;
+}
+
+static bool take_body(struct connection *connection, const char *ptr, size_t len)
+{
+    if (!body_grow(connection, len))
+        return false;
+    memcpy(connection->body + connection->len, ptr, len);
+    connection->len += len;
+    return true;
+}
+
 static size_t on_bytes(char *ptr, size_t size, size_t count, void *user)
 {
     struct connection *connection = user;
-    size_t len = size * count;
+    size_t len = size * count, to_body = len;
+    if (connection->received == 0)
+        connection->is_into = is_for_into(connection);
+    if (connection->is_into) {
+        size_t at = connection->request->into_at;
+        size_t before = connection->received < at ? at - connection->received : 0;
+        to_body = len < before ? len : before;
+    }
+    bool good = take_body(connection, ptr, to_body) &&
+                (to_body == len || take_into(connection, ptr + to_body, len - to_body));
+    connection->is_too_large = !good;
+    connection->received += len;
+    return good ? len : 0;
+}
+
+/* The next bytes of a body with a tail. */
+static size_t on_send(char *to, size_t size, size_t count, void *user)
+{
+    struct connection *connection = user;
     const struct client_request *request = connection->request;
-    long http = 0;
-    (void)curl_easy_getinfo(connection->easy, CURLINFO_RESPONSE_CODE, &http);
-    if (request->into != NULL && http == 200) {
-        if (len > request->into_len - connection->into_len) {
-            connection->is_too_large = true;
-            return 0;
-        }
-        memcpy((char *)request->into + connection->into_len, ptr, len);
-        connection->into_len += len;
-        return len;
+    size_t at = connection->sent, room = size * count, len = room;
+    if (at < request->body_len) {
+        len = room < request->body_len - at ? room : request->body_len - at;
+        memcpy(to, (const char *)request->body + at, len);
+    } else if (at - request->body_len < request->tail_len) {
+        at -= request->body_len;
+        len = room < request->tail_len - at ? room : request->tail_len - at;
+        memcpy(to, (const char *)request->tail + at, len);
+    } else {
+        size_t left = request->body_len + padded(request->tail_len) - at;
+        len = room < left ? room : left;
+        memset(to, 0, len);
     }
-    if (!body_grow(connection, len)) {
-        connection->is_too_large = true;
-        return 0;
-    }
-    memcpy(connection->body + connection->len, ptr, len);
-    connection->len += len;
+    connection->sent += len;
     return len;
+}
+
+/* libcurl begins anew on another connection. */
+static int on_seek(void *user, curl_off_t offset, int origin)
+{
+    struct connection *connection = user;
+    connection->sent = (size_t)offset;
+    return origin == SEEK_SET ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_CANTSEEK;
 }
 
 /* Programs that a program starts must not inherit the connection. */
@@ -252,6 +320,18 @@ static bool make_headers(struct curl_slist **headers, const struct client_endpoi
     return good;
 }
 
+static void set_tail(struct connection *connection)
+{
+    const struct client_request *request = connection->request;
+    size_t len = request->body_len + padded(request->tail_len);
+    (void)curl_easy_setopt(connection->easy, CURLOPT_POSTFIELDS, NULL);
+    (void)curl_easy_setopt(connection->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+    (void)curl_easy_setopt(connection->easy, CURLOPT_READFUNCTION, on_send);
+    (void)curl_easy_setopt(connection->easy, CURLOPT_READDATA, connection);
+    (void)curl_easy_setopt(connection->easy, CURLOPT_SEEKFUNCTION, on_seek);
+    (void)curl_easy_setopt(connection->easy, CURLOPT_SEEKDATA, connection);
+}
+
 static void set_method(CURL *easy, const struct client_request *request)
 {
     if (request->method == SOMA_METHOD_GET) {
@@ -288,6 +368,12 @@ static CURLcode perform(struct connection *connection, const char *url, struct c
     curl_easy_reset(easy); /* options only: connections stay */
     set_common(easy, connection->endpoint);
     set_method(easy, request);
+    if (request->tail_len > 0)
+        set_tail(connection);
+    if (request->body_len + request->tail_len > LARGE_BYTES)
+        (void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, LARGE_BUFFER_BYTES);
+    if (request->into_len > LARGE_BYTES)
+        (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, LARGE_BUFFER_BYTES);
     (void)curl_easy_setopt(easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, connection->text);
@@ -297,10 +383,13 @@ static CURLcode perform(struct connection *connection, const char *url, struct c
     (void)curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
     (void)curl_easy_setopt(easy, CURLOPT_XFERINFODATA, connection);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, left_ms);
-    if (!request->waits && request->body_len + request->into_len <= EXACT_BYTES_MAX)
+    if (!request->waits &&
+        request->body_len + request->tail_len + request->into_len <= EXACT_BYTES_MAX)
         (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, left_ms);
     connection->len = 0;
     connection->into_len = 0;
+    connection->received = connection->sent = 0;
+    connection->is_into = false;
     connection->is_too_large = false;
     connection->is_dead = false;
     connection->last_ms = now_ms();
@@ -341,13 +430,15 @@ static aclError finish(struct connection *connection, struct client_answer *answ
     long http = 0;
     (void)curl_easy_getinfo(connection->easy, CURLINFO_RESPONSE_CODE, &http);
     const struct client_request *request = connection->request;
-    if (request->into != NULL && http == 200 && connection->into_len != request->into_len)
+    bool needs_into = request->into != NULL && http == 200 && request->into_at == 0;
+    if ((needs_into || connection->is_into) && connection->into_len != request->into_len)
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
                            "%s answered %zu bytes where %zu were asked for: is it a soma server?",
                            connection->endpoint->where, connection->into_len, request->into_len);
     answer->http = (int)http;
     answer->body = connection->len > 0 ? connection->body : "";
     answer->len = connection->len;
+    answer->is_into = connection->is_into;
     return ACL_SUCCESS;
 }
 

@@ -50,6 +50,9 @@ struct soma_batch_header {
 struct soma_batch_writer {
     struct soma_writer records, payload;
     uint32_t count;
+    bool leaves_bytes; /* the contents of the next command are not copied: who sends the request
+                        * sends them, padded to 8, behind it. Nothing may be added after that. */
+    size_t left_bytes; /* so many, padding included */
 };
 
 void soma_batch_writer_init(struct soma_batch_writer *batch, size_t max_bytes);
@@ -103,5 +106,12 @@ bool soma_batch_open_answer(struct soma_batch_answer_reader *reader, const void 
 enum soma_status soma_batch_next_answer(struct soma_batch_answer_reader *reader,
                                         struct soma_result *result,
                                         struct soma_error *error) SOMA_MUST_USE;
+
+/* A read of `bytes` bytes, answered alone, has them at this place of the body, and is as long as
+ * this with its padding: so they can be received where they belong. */
+#define SOMA_BATCH_BYTES_AT 56u
+#define SOMA_BATCH_BYTES_LEN(bytes) (SOMA_BATCH_BYTES_AT + ((bytes) + 7) / 8 * 8)
+/* Whether the first SOMA_BATCH_BYTES_AT bytes of the answer are those of such a read. */
+bool soma_batch_answers_bytes(const struct soma_batch_answer_reader *reader, uint64_t bytes);
 
 #endif

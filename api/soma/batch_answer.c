@@ -345,3 +345,10 @@ enum soma_status soma_batch_next_answer(struct soma_batch_answer_reader *reader,
     soma_result_clear(result, release, NULL);
     return broken(error);
 }
+
+bool soma_batch_answers_bytes(const struct soma_batch_answer_reader *reader, uint64_t bytes)
+{
+    uint64_t head = (uint64_t)(SOMA_MESSAGE_MEMORY_BYTES + 1) << 16;
+    return reader->answer.records == 1 && reader->end - reader->at >= 16 &&
+           load_u64(reader->at) == head && load_u64(reader->at + 8) == bytes;
+}

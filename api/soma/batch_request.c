@@ -45,6 +45,8 @@ void soma_batch_writer_init(struct soma_batch_writer *batch, size_t max_bytes)
     soma_writer_init(&batch->records, max_bytes);
     soma_writer_init(&batch->payload, max_bytes);
     batch->count = 0;
+    batch->leaves_bytes = false;
+    batch->left_bytes = 0;
 }
 
 void soma_batch_writer_release(struct soma_batch_writer *batch)
@@ -82,7 +84,10 @@ static void add_field(struct soma_batch_writer *batch, const struct soma_command
     case SOMA_KIND_BASE64:
         memcpy(&text, place, sizeof(text));
         put_u64(&batch->records, text.len);
-        put_padded(&batch->payload, text.ptr, text.len);
+        if (batch->leaves_bytes && row->kind == SOMA_KIND_BASE64)
+            batch->left_bytes = (text.len + 7) / 8 * 8;
+        else
+            put_padded(&batch->payload, text.ptr, text.len);
         return;
     case SOMA_KIND_ARGS: add_args(batch, place); return;
     case SOMA_KIND_LOCATION:
@@ -134,7 +139,7 @@ bool soma_batch_finish(struct soma_batch_writer *batch, uint32_t flags, uint64_t
     put_u64(out, SOMA_BATCH_REQUEST | (uint64_t)SOMA_BATCH_VERSION << 32 | (uint64_t)flags << 48);
     put_u64(out, batch->count);
     put_u64(out, sequence);
-    put_u64(out, batch->payload.len);
+    put_u64(out, batch->payload.len + batch->left_bytes);
     soma_writer_raw(out, batch->records.ptr, batch->records.len);
     soma_writer_raw(out, batch->payload.ptr, batch->payload.len);
     if (out->failed)
@@ -142,6 +147,7 @@ bool soma_batch_finish(struct soma_batch_writer *batch, uint32_t flags, uint64_t
     soma_writer_clear(&batch->records);
     soma_writer_clear(&batch->payload);
     batch->count = 0;
+    batch->left_bytes = 0;
     return true;
 }
 
