@@ -11,7 +11,11 @@
 
 static void write_char(struct soma_writer *writer, char c)
 {
-    soma_writer_raw(writer, &c, 1);
+    char *room = wire_writer_room(writer, 1);
+    if (room != NULL) {
+        *room = c;
+        writer->len++;
+    }
 }
 
 static void write_address(struct soma_writer *writer, uint64_t address)

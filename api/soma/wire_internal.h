@@ -70,8 +70,15 @@ const char *wire_arg_word(enum soma_arg_kind kind);
 
 /* ---- writing ---- */
 
+/* Make room for len more bytes. false: the writer has failed. */
+bool wire_writer_grow(struct soma_writer *writer, size_t len);
+
 /* Room for len more bytes, NULL when the writer has failed. The caller adds to writer->len what it
  * used. */
-char *wire_writer_room(struct soma_writer *writer, size_t len);
+static inline char *wire_writer_room(struct soma_writer *writer, size_t len)
+{
+    bool fits = !writer->failed && len <= writer->capacity - writer->len;
+    return fits || wire_writer_grow(writer, len) ? writer->ptr + writer->len : NULL;
+}
 
 #endif

@@ -28,7 +28,7 @@ void soma_writer_clear(struct soma_writer *writer)
     writer->failed = false;
 }
 
-static bool writer_grow(struct soma_writer *writer, size_t len)
+bool wire_writer_grow(struct soma_writer *writer, size_t len)
 {
     if (writer->failed || len > writer->max - writer->len) {
         writer->failed = true;
@@ -48,14 +48,6 @@ static bool writer_grow(struct soma_writer *writer, size_t len)
     writer->ptr = ptr;
     writer->capacity = capacity;
     return true;
-}
-
-char *wire_writer_room(struct soma_writer *writer, size_t len)
-{
-    bool fits = !writer->failed && len <= writer->capacity - writer->len;
-    if (!fits && !writer_grow(writer, len))
-        return NULL;
-    return writer->ptr + writer->len;
 }
 
 void soma_writer_raw(struct soma_writer *writer, const char *ptr, size_t len)

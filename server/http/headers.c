@@ -18,14 +18,19 @@ static bool is_name(const char *key, const char *name)
     return strcasecmp(key, name) == 0;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 static struct soma_text trimmed(const char *value)
 {
     struct soma_text text = {value, value != NULL ? strlen(value) : 0};
-    while (text.len > 0 && strchr(" \t", text.ptr[0]) != NULL) {
+    while (text.len > 0 && is_blank(text.ptr[0])) {
         text.ptr++;
         text.len--;
     }
-    while (text.len > 0 && strchr(" \t", text.ptr[text.len - 1]) != NULL)
+    while (text.len > 0 && is_blank(text.ptr[text.len - 1]))
         text.len--;
     return text;
 }
@@ -75,10 +80,10 @@ static void read_coding(struct scan *scan, const char *value)
                              "the only Transfer-Encoding that the server reads is chunked");
 }
 
-static void read_field(struct scan *scan, const char *key, const char *value)
+static void read_field(struct scan *scan, const char *key, size_t len, const char *value)
 {
     struct request *req = scan->req;
-    switch (strlen(key)) {
+    switch (len) {
     case 6:
         req->has_expect = req->has_expect || is_name(key, "Expect");
         if (is_name(key, "Accept") && req->accept.ptr == NULL)
@@ -125,7 +130,7 @@ static enum MHD_Result on_field(void *ctx, enum MHD_ValueKind kind, const char *
         scan->status = soma_fail(scan->error, SOMA_BAD_REQUEST, "",
                                  "a header field has no name, or a space before its colon");
     } else {
-        read_field(scan, key, value);
+        read_field(scan, key, len, value);
     }
     return scan->status == SOMA_OK ? MHD_YES : MHD_NO;
 }

@@ -203,6 +203,7 @@ struct connection {
     TAILQ_ENTRY(connection) entry;
     struct kept_response kept[KEPT_RESPONSES]; /* libmicrohttpd's thread only */
     unsigned next_kept;                        /* which is replaced next */
+    struct soma_writer small;                  /* text of a small answer; its request's owner */
     struct request request;
 };
 

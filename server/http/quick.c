@@ -63,8 +63,8 @@ static const struct soma_field_row *find_row(const struct soma_op_info *op, cons
 {
     for (size_t i = 0; i < op->field_count; i++) {
         const char *json = soma_field_json(op->fields[i].field);
-        if (op->fields[i].where == SOMA_WHERE_BODY && strncmp(json, key, len) == 0 &&
-            json[len] == '\0')
+        if (op->fields[i].where == SOMA_WHERE_BODY && len > 0 && json[0] == key[0] &&
+            strlen(json) == len && memcmp(json, key, len) == 0)
             return &op->fields[i];
     }
     return NULL;
@@ -88,17 +88,18 @@ static void skip_spaces(struct cursor *cursor)
         cursor->at++;
 }
 
-/* A string of plain ASCII without escapes; the text lies between the quotes. */
+/* The text lies between the quotes. What stands in it is not looked at: it is compared with names
+ * and read as digits, and neither takes an escape or anything else that is special. */
 static bool take_string(struct cursor *cursor, struct soma_text *text)
 {
     if (!take(cursor, '"'))
         return false;
-    text->ptr = cursor->at;
-    while (cursor->at<cursor->end && * cursor->at> ' ' && *cursor->at < 0x7f &&
-           *cursor->at != '"' && *cursor->at != '\\')
-        cursor->at++;
-    text->len = (size_t)(cursor->at - text->ptr);
-    return take(cursor, '"');
+    const char *quote = memchr(cursor->at, '"', (size_t)(cursor->end - cursor->at));
+    if (quote == NULL)
+        return false;
+    *text = (struct soma_text){cursor->at, (size_t)(quote - cursor->at)};
+    cursor->at = quote + 1;
+    return true;
 }
 
 static bool take_value(struct cursor *cursor, struct soma_text *text)

@@ -43,14 +43,23 @@ void reply_writer(struct request *req, int http, const char *content_type,
 
 void reply_message(struct request *req, int http, enum soma_message message, const void *base)
 {
-    struct soma_writer writer;
+    struct soma_writer *writer = &req->conn->small;
     if (message == SOMA_MESSAGE_NONE) {
         set_answer(req, (struct answer){.http = http});
         return;
     }
-    soma_writer_init(&writer, ANSWER_BYTES_MAX);
-    wire_encode_message(&writer, message, base);
-    reply_writer(req, http, json_type, &writer);
+    if (writer->ptr == NULL)
+        soma_writer_init(writer, ANSWER_BYTES_MAX);
+    soma_writer_clear(writer);
+    wire_encode_message(writer, message, base);
+    /* The connection keeps the memory of small ones; it outlives their sending. */
+    if (!writer->failed && writer->len <= KEPT_BODY_BYTES && req->entry == NULL)
+        set_answer(req, (struct answer){.http = http,
+                                        .content_type = json_type,
+                                        .body = writer->ptr,
+                                        .len = writer->len});
+    else
+        reply_writer(req, http, json_type, writer);
 }
 
 void reply_result(struct request *req, const struct soma_result *result)
@@ -178,6 +187,7 @@ static struct kept_response *keep_response(struct connection *conn, size_t len)
 
 void reply_forget(struct connection *conn)
 {
+    soma_writer_release(&conn->small);
     for (unsigned i = 0; i < KEPT_RESPONSES; i++) {
         if (conn->kept[i].response != NULL)
             MHD_destroy_response(conn->kept[i].response);

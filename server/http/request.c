@@ -287,7 +287,7 @@ enum MHD_Result request_on_data(void *cls, struct MHD_Connection *mhd, const cha
     return on_end(req);
 }
 
-static void release(struct request *req)
+static void release(struct request *req, uint64_t now_ns)
 {
     session_result_clear(&req->result);
     if (req->is_batch) {
@@ -300,7 +300,7 @@ static void release(struct request *req)
     free(req->answer.owned);
     req->answer.owned = NULL;
     if (req->session != NULL) {
-        session_touch(req->session);
+        session_touch_at(req->session, now_ns);
         session_unreference(req->session);
         req->session = NULL;
     }
@@ -360,7 +360,7 @@ void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
     metrics_count_request(conn->server->metrics, conn->shard, req->route, req->answer.http,
                           req->answer.status, now_ns - req->started_ns);
     conn->closes = conn->closes || req->closes || code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
-    release(req);
+    release(req, now_ns);
     req->is_active = false;
     connection_enter(conn, CONNECTION_IDLE, now_ns);
     (void)atomic_fetch_sub(&conn->server->active_requests, 1);

@@ -62,8 +62,8 @@ static struct node *add_node(struct node **list, const char *text, size_t len)
         return NULL;
     node->text = text;
     node->len = len;
-    /* A {member} matches anything, so it is looked at last. */
-    while (*list != NULL && text == NULL)
+    /* In the order of the tables; a {member} matches anything, so it is looked at last. */
+    while (*list != NULL && (text == NULL || (*list)->text != NULL))
         list = &(*list)->next;
     node->next = *list;
     *list = node;
@@ -271,9 +271,9 @@ static enum router_match walk_path(struct walk *walk, const char *path, char *co
     const char *at = path;
     while (*at == '/') {
         const char *segment = at + 1;
-        size_t len = strcspn(segment, "/");
         const char *verb = NULL;
-        at = segment + len;
+        at = strchrnul(segment, '/');
+        size_t len = (size_t)(at - segment);
         if (*at == '\0' && (verb = memchr(segment, ':', len)) != NULL)
             len = (size_t)(verb - segment);
         char *escaped = copy != NULL ? copy + (segment - path) : NULL;

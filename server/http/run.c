@@ -32,9 +32,11 @@ static bool find_session(struct request *req)
     struct soma_text id = req->session_id;
     if (is_default)
         id = (struct soma_text){SESSION_DEFAULT, strlen(SESSION_DEFAULT)};
-    req->session = sessions_find(server->sessions, id.ptr, id.len);
-    if (req->session != NULL)
+    req->session = sessions_peek(server->sessions, id.ptr, id.len);
+    if (req->session != NULL) {
+        session_touch_at(req->session, req->started_ns);
         return true;
+    }
     (void)sessions_missing(server->sessions, id, "Soma-Session", &req->error);
     return false;
 }

@@ -206,9 +206,14 @@ void session_unreference(struct session *session)
         free_session(session);
 }
 
+void session_touch_at(struct session *session, uint64_t now_ns)
+{
+    atomic_store_explicit(&session->last_used_ns, now_ns, memory_order_relaxed);
+}
+
 void session_touch(struct session *session)
 {
-    atomic_store_explicit(&session->last_used_ns, monotonic_ns(), memory_order_relaxed);
+    session_touch_at(session, monotonic_ns());
 }
 
 const char *session_shown(const struct session *session, char shown[SESSION_ID_SHOWN_BYTES])

@@ -96,6 +96,7 @@ enum soma_status sessions_missing(const struct sessions *sessions, struct soma_t
 
 /* Extend the lease. */
 void session_touch(struct session *session);
+void session_touch_at(struct session *session, uint64_t now_ns); /* by who knows the time */
 
 /* The id's beginning, for logs: the whole id is the key to the session. */
 #define SESSION_ID_SHOWN_BYTES (CONFIG_INSTANCE_BYTES_MAX + 1 + 8 + 1)
