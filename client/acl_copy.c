@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_BYTES ((size_t)32 << 20) /* largest part of a copy between host and device */
+#define PIECE_BYTES ((size_t)16 << 20) /* largest part of a copy between host and device */
 #define STAGE_BYTES ((size_t)4 << 20)  /* of a copy between devices, and of a pattern */
 
 /* A place that contents come from or go to, and on which stream. */

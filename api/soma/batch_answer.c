@@ -346,6 +346,15 @@ enum soma_status soma_batch_next_answer(struct soma_batch_answer_reader *reader,
     return broken(error);
 }
 
+void soma_batch_frame_bytes(void *answer, uint64_t bytes)
+{
+    unsigned char *at = answer;
+    memset(at, 0, SOMA_BATCH_BYTES_AT);
+    store_u64(at + HEADER_BYTES, (uint64_t)(SOMA_MESSAGE_MEMORY_BYTES + 1) << 16);
+    store_u64(at + HEADER_BYTES + 8, bytes);
+    memset(at + SOMA_BATCH_BYTES_AT + bytes, 0, (8 - bytes % 8) % 8);
+}
+
 bool soma_batch_answers_bytes(const struct soma_batch_answer_reader *reader, uint64_t bytes)
 {
     uint64_t head = (uint64_t)(SOMA_MESSAGE_MEMORY_BYTES + 1) << 16;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ADOPTED_BYTES ((size_t)1 << 17)
 #define KEPT_ANSWER_BYTES ((size_t)1 << 16) /* of one command, for when its batch is sent again */
 
 static bool has_flag(const struct batch *batch, uint32_t flag)
@@ -68,13 +69,37 @@ static void keep_answer(struct request *req, size_t start)
     req->session->kept_sequence = req->session->next_sequence;
 }
 
+/* Many bytes that were read become the answer where they are, moved behind its head: a fresh buffer
+ * of that size costs more than the move. false: they have to be copied. */
+static bool adopt_bytes(struct request *req)
+{
+    struct soma_writer *writer = &req->batch.writer;
+    struct soma_buffer *data = &req->result.u.memory_bytes.data;
+    if (req->result.message != SOMA_MESSAGE_MEMORY_BYTES || data->len < ADOPTED_BYTES ||
+        req->batch.records > 0)
+        return false;
+    size_t len = SOMA_BATCH_BYTES_LEN(data->len);
+    unsigned char *ptr = realloc(data->ptr, len);
+    if (ptr == NULL)
+        return false;
+    memmove(ptr + SOMA_BATCH_BYTES_AT, ptr, data->len);
+    soma_batch_frame_bytes(ptr, data->len);
+    *data = (struct soma_buffer){NULL, 0};
+    soma_writer_release(writer);
+    writer->ptr = (char *)ptr;
+    writer->len = writer->capacity = len;
+    return true;
+}
+
 /* Write what became of req->command, as far as it is answered. */
 static void put_outcome(struct request *req)
 {
     struct batch *batch = &req->batch;
     bool is_good = req->status == SOMA_OK;
     if (!is_quiet(batch) || (!is_good && batch->records == 0)) {
-        if (is_good)
+        if (is_good && adopt_bytes(req))
+            req->result.message = SOMA_MESSAGE_NONE;
+        else if (is_good)
             soma_batch_put_result(&batch->writer, &req->result);
         else
             soma_batch_put_error(&batch->writer, &req->error);
