@@ -103,8 +103,9 @@ const char *item_name(const struct item *item, char *buf)
 {
     static const char *const letters[] = {"q", "b", "p"};
     if (item->name[0] != '\0')
-        return strcpy(buf, item->name); /* both have the same size */
-    (void)snprintf(buf, SOMA_NAME_BYTES_MAX + 1, "%s%" PRIu64, letters[item->kind], item->id);
+        (void)snprintf(buf, SOMA_NAME_BYTES_MAX + 1, "%s", item->name);
+    else
+        (void)snprintf(buf, SOMA_NAME_BYTES_MAX + 1, "%s%" PRIu64, letters[item->kind], item->id);
     return buf;
 }
 
