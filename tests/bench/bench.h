@@ -69,5 +69,6 @@ double bench_now(void); /* seconds, monotonic */
 bool group_engine(struct bench *bench);
 bool group_unary(struct bench *bench);
 bool group_pipeline(struct bench *bench);
+bool group_json(struct bench *bench);
 
 #endif

@@ -15,6 +15,7 @@ static const struct {
     {"engine", group_engine},
     {"unary", group_unary},
     {"pipeline", group_pipeline},
+    {"json", group_json},
 };
 
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
