@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TWO_STAGES                                                                                 \
+/* The article's plan: p0 around q0 and around p1 and p2, which share. */
+#define TWO_STAGES_IDLE                                                                            \
     "pipe.create\n"                                                                                \
     "pipe.createTBufPool pipe=1 position=VECCALC bufIdSize=16 name=p0\n"                           \
     "pipe.createTBufPool pipe=1 position=VECCALC bufIdSize=4 name=p1\n"                            \
@@ -28,7 +29,10 @@
     "pipe.poolInitBuffer pipe=1 tbufpool=2 tque=2 num=1 len=32768\n"                               \
     "pipe.poolInitBuffer pipe=1 tbufpool=2 tque=4 num=1 len=32768\n"                               \
     "pipe.poolInitBuffer pipe=1 tbufpool=3 tque=3 num=1 len=32768\n"                               \
-    "pipe.poolInitBuffer pipe=1 tbufpool=3 tque=5 num=1 len=32768\n"                               \
+    "pipe.poolInitBuffer pipe=1 tbufpool=3 tque=5 num=1 len=32768\n"
+
+#define TWO_STAGES                                                                                 \
+    TWO_STAGES_IDLE                                                                                \
     "pipe.allocTensor pipe=1 tque=1\n"                                                             \
     "pipe.enQue pipe=1 tque=1 tensor=1\n"                                                          \
     "pipe.allocTensor pipe=1 tque=3\n"
@@ -400,6 +404,28 @@ static void test_svg_names(void)
     fixture_abandon(&fixture, "a name that is markup");
 }
 
+/* The picture in schema/ONCHIP.md: to make it anew, run this test, look, and copy what it wrote. */
+static void test_svg_of_documents(void)
+{
+    char *svg = render_script(TWO_STAGES_IDLE, layout_svg), *shown = NULL;
+    FILE *file = fopen(SOMA_SOURCE_DIR "/schema/onchip-two-stages.svg", "rb");
+    if (svg == NULL || !EXPECT(file != NULL, "the picture is not there"))
+        return;
+    size_t len = strlen(svg);
+    shown = calloc(len + 2, 1);
+    bool is_same =
+        shown != NULL && fread(shown, 1, len + 1, file) == len && strcmp(shown, svg) == 0;
+    (void)fclose(file);
+    file = is_same ? NULL : fopen(SOMA_BINARY_DIR "/onchip-two-stages.svg", "wb");
+    if (file != NULL) {
+        (void)fwrite(svg, 1, len, file);
+        (void)fclose(file);
+    }
+    EXPECT(is_same, "the picture is out of step; " SOMA_BINARY_DIR "/onchip-two-stages.svg is new");
+    free(shown);
+    free(svg);
+}
+
 /* ---- want of memory ---- */
 
 static void expect_fails(struct fixture *fixture, renderer *render, const char *what)
@@ -448,6 +474,7 @@ static const struct soma_test tests[] = {
     {"SVG is well-formed and refers to nothing", test_svg_is_xml},
     {"SVG is drawn to scale", test_svg_scale},
     {"names are escaped", test_svg_names},
+    {"the picture in the documents", test_svg_of_documents},
     {"writers that fail", test_no_memory},
     {NULL, NULL},
 };
