@@ -52,7 +52,9 @@ enum { HEAD_MAGIC = 0x50a1, RUBBISH = 0xa5 };
 static void *counted_alloc(void *ctx, size_t size_bytes)
 {
     struct counted_memory *memory = ctx;
-    if (++memory->allocations == memory->fail_at) {
+    long number = ++memory->allocations;
+    if (memory->fail_at > 0 && number >= memory->fail_at &&
+        number <= memory->fail_at + memory->fail_more) {
         memory->has_failed = true;
         return NULL;
     }

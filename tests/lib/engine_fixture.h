@@ -42,6 +42,7 @@ void fixture_text_clear(struct fixture_text *text);
 struct counted_memory {
     long allocations; /* asked for so far, refused ones too */
     long fail_at;     /* the one of this number, from 1, fails; 0: none */
+    long fail_more;   /* and so do so many behind it */
     long live;        /* blocks not given back */
     bool has_failed;
 };

@@ -122,7 +122,7 @@ static bool set_args(const struct fixture *fixture, struct fixture_input *input,
             return false;
         at += part + 1;
     }
-    input->command.args.count = count;
+    input->command.args = (struct soma_kernel_args){input->args, count};
     return true;
 }
 

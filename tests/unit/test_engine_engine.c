@@ -267,6 +267,12 @@ static void test_leaks(void)
     }
     fixture.memory.fail_at = fixture.memory.allocations + 1;
     EXPECT(engine_leaks(fixture.engine, 9, &leaks, &count) == SOMA_OUT_OF_MEMORY, "no memory");
+    (void)fixture_script(&fixture, "a pool is the last",
+                         "device.reset\nmemory.free device=1 ptr=small");
+    EXPECT(engine_leaks(fixture.engine, 9, &leaks, &count) == SOMA_OK && count == 2 &&
+               memcmp(leaks, &wanted[1], 2 * sizeof(wanted[0])) == 0,
+           "a pool is the last");
+    counted_memory_table(&fixture.memory).release(&fixture.memory, leaks);
     fixture_finish(&fixture, "leaks");
 }
 
@@ -322,10 +328,35 @@ static void test_digest_differs(void)
          "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=1"},
         {"memory.set ptr=$c value=1 size=8 stream=0", "memory.set ptr=$c value=1 size=9 stream=0"},
         {"device.reset", "device.reset device=1"},
+        {"memory.write ptr=$c base64=abc stream=0", "memory.write ptr=$c base64=abcd stream=0"},
+        {"pipe.create soc=Ascend910B1", "pipe.create soc=Ascend910B2"},
+        {"pipe.create", "pipe.create checks=device"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         EXPECT(digest_of(begin, rows[i].one) != digest_of(begin, rows[i].other), "%s and %s",
                rows[i].one, rows[i].other);
+}
+
+/* A figure that only the answer has: the cost of a kernel that somebody else ran. */
+static void test_digest_of_answers(void)
+{
+    uint64_t digests[2] = {0, 0};
+    for (uint64_t i = 0; i < 2; i++) {
+        struct fixture fixture;
+        struct fixture_input input;
+        struct fixture_setup setup = fixture_setup_default();
+        setup.has_contents = false;
+        if (!EXPECT(fixture_start(&fixture, &setup), "start"))
+            return;
+        (void)fixture_parse(&fixture, "stream.launchKernel stream=0 kernel=poke args=0", &input);
+        input.command.kernel_cost_ns = 100 + i;
+        EXPECT(fixture_apply(&fixture, &input.command) == SOMA_OK &&
+                   fixture_number(&fixture, "endNs") == 11100 + i,
+               "a kernel takes what it is said to take");
+        digests[i] = engine_digest(fixture.engine);
+        fixture_finish(&fixture, "kernel cost");
+    }
+    EXPECT(digests[0] != digests[1], "answers that differ");
 }
 
 /* What does not happen leaves no trace: refused commands and waits. */
@@ -616,6 +647,7 @@ static const struct soma_test tests[] = {
     {"totals", test_totals},
     {"leaks", test_leaks},
     {"digests of different histories", test_digest_differs},
+    {"digests of different answers", test_digest_of_answers},
     {"digests of the same history", test_digest_same},
     {"random commands, twice", test_random_twice},
     {"random commands without memory", test_random_without_memory},

@@ -145,6 +145,58 @@ static const struct scene late_scenes[] = {
      "stream.get stream=2 -> readyAtNs=none pendingTasks=1\n"
      "event.record event=2 stream=0 -> now=20us\n"
      "stream.get stream=2 -> readyAtNs=20us pendingTasks=0"},
+    {"two such ranges, the other record first",
+     POOL
+     "a: pool.malloc pool=1 size=1g stream=1\n"
+     "b: pool.malloc pool=1 size=1g stream=3\n"
+     "event.create kind=PLAIN -> event=1\n"
+     "event.create kind=PLAIN -> event=2\n"
+     "event.reset event=1 stream=0\n"
+     "event.reset event=2 stream=0\n"
+     "stream.waitEvent stream=1 event=1\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.free pool=1 ptr=$b stream=3\n"
+     "pool.trimTo pool=1 minBytesToKeep=0\n"
+     "pool.malloc pool=1 size=2g stream=2 -> ptr=p1\n"
+     "event.record event=2 stream=0\n"
+     "stream.get stream=2 -> readyAtNs=none pendingTasks=1\n"
+     "event.record event=1 stream=0 -> now=19us\n"
+     "stream.get stream=2 -> readyAtNs=19us"},
+    {"what is freed behind such a malloc has not completed when half of its waits have",
+     POOL OPPORTUNISTIC_ON
+     "a: pool.malloc pool=1 size=1g stream=1\n"
+     "b: pool.malloc pool=1 size=1g stream=3\n"
+     "c: pool.malloc pool=1 size=1g stream=2\n"
+     "event.create kind=PLAIN -> event=1\n"
+     "event.create kind=PLAIN -> event=2\n"
+     "event.reset event=1 stream=0\n"
+     "event.reset event=2 stream=0\n"
+     "stream.waitEvent stream=1 event=1\n"
+     "stream.waitEvent stream=3 event=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.free pool=1 ptr=$b stream=3\n"
+     "pool.trimTo pool=1 minBytesToKeep=0 -> releasedBytes=2g\n"
+     "pool.malloc pool=1 size=2g stream=2 -> ptr=p1\n"
+     "pool.free pool=1 ptr=$c stream=2\n"
+     "event.record event=1 stream=0\n"
+     "pool.malloc pool=1 size=1g stream=0 -> reuse=FRESH\n"
+     "event.record event=2 stream=0\n"
+     "pool.malloc pool=1 size=1g stream=0 -> reuse=OPPORTUNISTIC ptr=p1+2g"},
+    {"waiting for late memory does not tell what its free came to know of others",
+     POOL EVENT_ON
+     "a: pool.malloc pool=1 size=1g stream=1\n"
+     "b: pool.malloc pool=1 size=2g stream=3\n"
+     "event.create kind=PLAIN -> event=1\n"
+     "event.reset event=1 stream=0\n"
+     "stream.waitEvent stream=1 event=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.trimTo pool=1 minBytesToKeep=0 -> releasedBytes=1g\n"
+     "pool.malloc pool=1 size=1g stream=2 -> reuse=FRESH ptr=p1\n"
+     "pool.free pool=1 ptr=$b stream=3\n"
+     "event.record event=1 stream=3\n"
+     "pool.malloc pool=1 size=2g stream=2 -> reuse=FRESH ptr=p1+3g\n"
+     "pool.malloc pool=1 size=2g stream=1 -> reuse=EVENT ptr=p1+1g"},
     {"waiting for late memory orders no other memory",
      POOL EVENT_ON
      "a: pool.malloc pool=1 size=1g stream=1\n"
@@ -248,6 +300,13 @@ static const struct scene coalesce_scenes[] = {
      "map pool=1 -> C6@1 F4 B6@1\n"
      "pool.malloc pool=1 size=9g stream=1 -> reuse=FRESH ptr=p1\n"
      "map pool=1 -> B9@1 F1 B6@1"},
+    {"(f) a little CACHED behind much FREE",
+     FULL_POOL
+     "memory.free ptr=$a\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "map pool=1 -> F6 C4@1 B6@1\n"
+     "pool.malloc pool=1 size=7g stream=1 -> reuse=FRESH ptr=p1\n"
+     "map pool=1 -> B7@1 F3 B6@1"},
     {"(f) best fit over the runs that would come of it",
      POOL
      "a: pool.malloc pool=1 size=3g stream=1\n"
@@ -367,6 +426,11 @@ static const struct scene full_scenes[] = {
          "says=used says=24 says=cached says=8 says=stream says=largest says=trim says=attribute "
          "says=larger\n"
      "map pool=1 -> B6@1 C4@2 B6@1"},
+    {"(g) the message lists who has cached memory",
+     FULL_POOL
+     "pool.free pool=1 ptr=$a stream=2\n"
+     "pool.free pool=1 ptr=$b stream=3\n"
+     "pool.malloc pool=1 size=7g stream=1 -> POOL_EXHAUSTED says=(12 says=2, says=8 says=3)"},
     {"(g) larger than the pool",
      POOL
      "pool.malloc pool=1 size=17g stream=1 -> POOL_EXHAUSTED\n"

@@ -142,7 +142,7 @@ static const char *const program[] = {
 
 /* What a run of the program has seen. */
 struct run {
-    long fail_at;
+    long fail_at, fail_more;
     bool has_op[SOMA_OP_COUNT];  /* succeeded */
     struct fixture_text answers; /* of all commands, in order */
     long allocations;
@@ -155,6 +155,8 @@ static void run_line(struct fixture *fixture, struct run *run, const char *line)
     char why[256];
     bool had_failed = fixture->memory.has_failed;
     enum soma_status status = fixture_run(fixture, "%s", line);
+    if (fixture->memory.has_failed)
+        fixture->memory.fail_at = 0;
     if (!had_failed && fixture->memory.has_failed)
         *(status == SOMA_OUT_OF_MEMORY ? &run->refused : &run->absorbed) += 1;
     if (status == SOMA_OUT_OF_MEMORY) {
@@ -184,6 +186,7 @@ static void run_program(struct run *run)
         fixture_abandon(&fixture, line);
         return;
     }
+    fixture.memory.fail_more = run->fail_more;
     for (size_t i = 0; i < sizeof(program) / sizeof(program[0]); i++)
         run_line(&fixture, run, program[i]);
     run->allocations = fixture.memory.allocations;
@@ -204,7 +207,8 @@ static void expect_same_answers(const struct run *wanted, const struct run *run)
            (int)strcspn(b + line, "\n"), b + line, (int)strcspn(a + line, "\n"), a + line);
 }
 
-static void test_each_allocation(void)
+/* Let the n-th allocation fail, and so many behind it in the same command, for every n. */
+static void fail_each(long fail_more)
 {
     static struct run wanted;
     long refused = 0, absorbed = 0;
@@ -216,7 +220,7 @@ static void test_each_allocation(void)
     EXPECT(wanted.allocations > 100, "%ld allocations", wanted.allocations);
     for (long n = 1; n <= wanted.allocations; n++) {
         static struct run run;
-        run = (struct run){.fail_at = n};
+        run = (struct run){.fail_at = n, .fail_more = fail_more};
         run_program(&run);
         EXPECT(run.refused + run.absorbed == 1, "allocation %ld did not fail once", n);
         if (run.answers.ptr != NULL)
@@ -230,8 +234,19 @@ static void test_each_allocation(void)
     fixture_text_clear(&wanted.answers);
 }
 
+static void test_one_allocation(void)
+{
+    fail_each(0);
+}
+
+static void test_all_further_allocations(void)
+{
+    fail_each(1000);
+}
+
 static const struct soma_test tests[] = {
-    {"each allocation fails once", test_each_allocation},
+    {"each allocation fails once", test_one_allocation},
+    {"each allocation fails, and all behind it", test_all_further_allocations},
     {NULL, NULL},
 };
 

@@ -91,7 +91,7 @@ static void test_create(void)
 {
     RUN_SCENES(create_scenes);
     /* clang-format off */
-        static const struct scene odd_scenes[] = {
+            static const struct scene odd_scenes[] = {
     {"maxSize 0 on a device whose memory is not whole granules: rounded down",
      "memory.info -> totalBytes=3g+1024K\n"
      "pool.create -> maxSize=3g\n"
@@ -218,6 +218,9 @@ static const struct scene report_scenes[] = {
          "usage.largestFreeBytes=5g usage.cachedByStream.count=0 usage.mallocs=0 usage.frees=0 "
          "usage.mappedBytesTotal=0 usage.unmappedBytesTotal=0\n"
      "map pool=1 -> F5"},
+    {"a pool of another device",
+     "pool.create device=1 maxSize=5g -> pool=1\n"
+     "pool.get device=1 pool=1 -> pool=1 device=1"},
     {"a full pool has no free block",
      "pool.create maxSize=5g -> pool=1\n"
      "pool.malloc pool=1 size=5g\n"

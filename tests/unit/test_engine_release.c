@@ -106,6 +106,13 @@ static const struct scene free_scenes[] = {
      "map pool=1 -> F16\n"
      "pool.malloc pool=1 size=3g stream=2 -> reuse=FRESH ptr=p1\n"
      "stream.get stream=2 -> status=COMPLETE"},
+    {"aclrtFree unmaps: the memory reads as zero when it comes back",
+     POOL
+     "a: pool.malloc pool=1 size=1g stream=1\n"
+     "memory.write ptr=$a base64=gone\n"
+     "memory.free ptr=$a\n"
+     "pool.malloc pool=1 size=1g stream=1 -> reuse=FRESH ptr=p1\n"
+     "memory.read ptr=p1 size=4 -> base64=...."},
     {"aclrtFree of what is not a live block is refused",
      POOL
      "a: pool.malloc pool=1 size=3g stream=1\n"

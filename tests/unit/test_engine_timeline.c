@@ -195,6 +195,7 @@ static void test_resolve_again(void)
                                        "stream.delay stream=1 durationNs=10us\n"
                                        "stream.delay stream=1 durationNs=10us\n");
         fixture.memory.fail_at = fixture.memory.allocations + n;
+        fixture.memory.fail_more = 100;
         enum soma_status status = fixture_run(&fixture, "event.record event=1 stream=0");
         fixture.memory.fail_at = 0;
         has_failed |= fixture.memory.has_failed;
@@ -204,7 +205,9 @@ static void test_resolve_again(void)
         if (status != SOMA_OK)
             (void)fixture_run(&fixture, "event.record event=1 stream=0");
         (void)fixture_script(&fixture, "the tasks have their times",
-                             "stream.get stream=1 -> readyAtNs=71us pendingTasks=6\n"
+                             "stream.get stream=1 -> readyAtNs=71us pendingTasks=6\n");
+        EXPECT(!fixture.engine->resolve_again, "there is nothing left to do");
+        (void)fixture_script(&fixture, "and they hold",
                              "stream.synchronize stream=1 -> nowNs=71us");
         fixture_finish(&fixture, "memory runs out in a record");
     }

@@ -463,6 +463,18 @@ static const struct scene edge_scenes[] = {
      "event.record event=4 stream=1\n"
      "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
      "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
+    {"and what its stream knew before",
+     FOUR_STREAMS
+     "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
+     "b: pool.malloc pool=1 size=2g stream=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=1 stream=1\n"
+     "stream.waitEvent stream=2 event=1\n"
+     "event.reset event=4 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "pool.free pool=1 ptr=$b stream=2\n"
+     "pool.malloc pool=1 size=2g stream=3 -> reuse=INTERNAL ptr=p1+1g\n"
+     "pool.malloc pool=1 size=1g stream=3 -> reuse=EVENT ptr=p1"},
     {"so it does when the record comes after the internal edge",
      FOUR_STREAMS
      "pool.setAttribute pool=1 name=reuseAllowInternalDependencies value=1\n"
