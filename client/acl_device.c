@@ -1,4 +1,6 @@
 /* Devices and contexts. */
+#include "acl_attach.h"
+#include "acl_device_info.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -23,7 +25,13 @@ static aclError reset_device(const char *call, int32_t device, bool all)
 {
     client_begin(call);
     aclError error = client_device_check(device);
-    return error != ACL_SUCCESS ? error : client_device_reset((uint32_t)device, all);
+    if (error == ACL_SUCCESS)
+        error = client_device_reset((uint32_t)device, all);
+    if (error == ACL_SUCCESS && !client_device_is_set((uint32_t)device)) {
+        acl_limits_forget((uint32_t)device);
+        acl_peers_forget((uint32_t)device);
+    }
+    return error;
 }
 
 aclError aclrtResetDevice(int32_t deviceId)
@@ -175,8 +183,10 @@ aclError aclrtDestroyContext(aclrtContext context)
         if (error != ACL_SUCCESS && error != ACL_ERROR_RT_INVALID_HANDLE)
             return error;
         (void)client_handle_remove(CLIENT_STREAM, stream.handle, NULL);
+        acl_detach(stream.handle);
     }
     (void)client_handle_remove(CLIENT_CONTEXT, context, NULL);
+    acl_detach(context);
     return ACL_SUCCESS;
 }
 

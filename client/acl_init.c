@@ -1,4 +1,6 @@
 /* Start and end of ACL, errors, versions. */
+#include "acl_attach.h"
+#include "acl_device_info.h"
 #include "call.h"
 #include "endpoint.h"
 #include "error.h"
@@ -65,16 +67,34 @@ aclError aclInit(const char *configPath)
     return error != ACL_SUCCESS ? error : client_session_init();
 }
 
+static void forget_settings(void)
+{
+    acl_detach_all();
+    for (uint32_t device = 0; device < SOMA_DEVICES_MAX; device++) {
+        acl_limits_forget(device);
+        acl_peers_forget(device);
+    }
+}
+
 aclError aclFinalize(void)
 {
     client_begin("aclFinalize");
-    return client_session_finalize();
+    aclError error = client_session_finalize();
+    if (error == ACL_SUCCESS)
+        forget_settings();
+    return error;
 }
 
 aclError aclFinalizeReference(uint64_t *refCount)
 {
     client_begin("aclFinalizeReference");
-    return client_session_finalize_one(refCount);
+    uint64_t left = 0;
+    aclError error = client_session_finalize_one(&left);
+    if (error == ACL_SUCCESS && left == 0)
+        forget_settings();
+    if (error == ACL_SUCCESS && refCount != NULL)
+        *refCount = left;
+    return error;
 }
 
 /* ---- errors ---- */

@@ -1,4 +1,6 @@
 /* Streams. */
+#include "acl_attach.h"
+#include "acl_stream.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -24,13 +26,17 @@ static void stream_command(struct soma_command *command, enum soma_op op,
     soma_command_set(command, SOMA_FIELD_stream, stream->id);
 }
 
-static aclError create_stream(aclrtStream *stream, uint32_t priority, uint32_t flags)
+aclError acl_create_stream(aclrtStream *stream, uint32_t priority, uint32_t flags)
 {
     struct client_object context;
     struct soma_command command;
     struct soma_result result;
     if (stream == NULL)
         return client_fail_null("stream");
+    if ((flags & ~STREAM_FLAGS) != 0)
+        return client_fail(ACL_ERROR_INVALID_PARAM, "flag 0x%x has bits that mean nothing: 0x%x",
+                           flags, flags & ~STREAM_FLAGS);
+    priority = priority > PRIORITY_MAX ? PRIORITY_MAX : priority;
     aclError error = client_context_require(&context);
     if (error != ACL_SUCCESS)
         return error;
@@ -58,16 +64,13 @@ static aclError create_stream(aclrtStream *stream, uint32_t priority, uint32_t f
 aclError aclrtCreateStream(aclrtStream *stream)
 {
     client_begin("aclrtCreateStream");
-    return create_stream(stream, 0, 0);
+    return acl_create_stream(stream, 0, 0);
 }
 
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
     client_begin("aclrtCreateStreamWithConfig");
-    if ((flag & ~STREAM_FLAGS) != 0)
-        return client_fail(ACL_ERROR_INVALID_PARAM, "flag 0x%x has bits that mean nothing: 0x%x",
-                           flag, flag & ~STREAM_FLAGS);
-    return create_stream(stream, priority > PRIORITY_MAX ? PRIORITY_MAX : priority, flag);
+    return acl_create_stream(stream, priority, flag);
 }
 
 static aclError destroy_stream(const char *call, aclrtStream stream)
@@ -87,6 +90,8 @@ static aclError destroy_stream(const char *call, aclrtStream stream)
     error = client_call(&command, NULL);
     if (error == ACL_SUCCESS)
         (void)client_handle_remove(CLIENT_STREAM, stream, NULL);
+    if (error == ACL_SUCCESS)
+        acl_detach(stream);
     return error;
 }
 

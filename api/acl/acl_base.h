@@ -427,10 +427,11 @@ ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char *func, const
  * reached. The string belongs to the library and lives as long as the process. */
 ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void);
 
-/* List the features that are there; the array belongs to the library. */
+/* List the features that are there, on the emulated SoC; the array belongs to the library. */
 ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num);
 
-/* Whether a feature is there: *value is 1 or 0. */
+/* Whether a feature is there: *value is 1 or 0.
+ * Errors: 100000 NULL, or no such feature. */
 ACL_FUNC_VISIBILITY aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value);
 
 /* Read a figure of a device; aclrtGetDeviceInfo has more of them. Answers

@@ -1,6 +1,9 @@
 /* Allocators of the program: how operators get memory on a stream. The description only holds
- * what the program puts in; the library calls the functions for memory that it needs on that
- * stream. */
+ * what the program puts in. The library itself needs no memory on streams, so it never calls the
+ * functions: whoever runs operators asks for them.
+ *
+ * A description that is NULL, destroyed or made up, and a NULL where something is to be set:
+ * 100000. */
 #ifndef SOMA_ACL_RT_ALLOCATOR_H
 #define SOMA_ACL_RT_ALLOCATOR_H
 
@@ -61,18 +64,22 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocAdviseFuncToDesc(
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func);
 
-/* Use the description, which must be complete, for a stream; it is copied. */
+/* Use the description, which must be complete (only the function for advised addresses may be
+ * missing), for a stream; it is copied and replaces the one before. The stream is only a key.
+ * Errors: 100000 NULL, or not complete. */
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream,
                                                     aclrtAllocatorDesc allocatorDesc);
 
-/* What is registered for a stream; 107000 if nothing is. */
+/* What is registered for a stream. All pointers but stream and allocatorDesc may be NULL.
+ * Errors: 100000 nothing is. */
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(
     aclrtStream stream, aclrtAllocatorDesc *allocatorDesc, aclrtAllocator *allocator,
     aclrtAllocatorAllocFunc *allocFunc, aclrtAllocatorFreeFunc *freeFunc,
     aclrtAllocatorAllocAdviseFunc *allocAdviseFunc,
     aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc);
 
-/* Undo aclrtAllocatorRegister. */
+/* Undo aclrtAllocatorRegister; nothing to undo is no error.
+ * Errors: 100000 NULL. */
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorUnregister(aclrtStream stream);
 
 #ifdef __cplusplus

@@ -114,25 +114,33 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream
 ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags,
                                                      int32_t *active);
 
-/* Read a setting of the thread's context; 107021 if it was never set. */
+/* Read a setting of the thread's context: opt 0 to 2.
+ * Errors: 100000 NULL or another opt; 107002; 107021 never set. */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value);
 
-/* Change a setting of the thread's context. */
+/* Change a setting of the thread's context: opt 0 to 2. Kept only.
+ * Errors: 100000 another opt; 107002; 107000 value is not 0 or 1 (ACL_OPT_DETERMINISTIC: 0 to 3). */
 ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /* ---- Other devices ---- */
 
-/* Whether two devices can reach each other: *canAccessPeer is 1 for two different devices. */
+/* Whether two devices can reach each other: *canAccessPeer is 1 for two different devices.
+ * Errors: 100000 the same device twice; 107001 no such device; 107000 NULL. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId,
                                                       int32_t peerDeviceId);
 
-/* Let the thread's device reach another one; flags is 0. */
+/* Let the thread's device reach another one, until it is reset. Copies between emulated devices
+ * work without it.
+ *   flags  0
+ * Errors: 100000 the thread's device itself; 100028 flags is not 0; 107001; 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
-/* Undo aclrtDeviceEnablePeerAccess. */
+/* Undo aclrtDeviceEnablePeerAccess; nothing to undo is no error.
+ * Errors: 100000 the thread's device itself; 107001; 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
-/* Whether aclrtDeviceEnablePeerAccess is in force between two devices: *status is 1 or 0. */
+/* Whether aclrtDeviceEnablePeerAccess lets deviceId reach peerDeviceId: *status is 1 or 0.
+ * Errors: 100000 NULL, or the same device twice; 107001. */
 ACL_FUNC_VISIBILITY aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId,
                                                          int32_t *status);
 
@@ -220,23 +228,30 @@ typedef struct aclrtUuid {
     char bytes[16];
 } aclrtUuid;
 
-/* Read a figure of a device. */
+/* Read a figure of a device: what its SoC has, its memory, its own number; 0 for figures that no
+ * emulated SoC has, such as ACL_DEV_ATTR_WARP_SIZE.
+ * Errors: 107001 no such device; 107000 no such figure. */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr,
                                                 int64_t *value);
 
-/* Whether a device has a feature. */
+/* Whether a device has a feature: emulated ones have neither.
+ * Errors: 107001 no such device; 107000 no such feature. */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(int32_t deviceId,
                                                       aclrtDevFeatureType devFeatureType,
                                                       int32_t *value);
 
-/* How busy a device is; utilizationExtend of the struct is NULL. */
+/* How busy a device is. Time is virtual: all are 0, memoryUtilization is -1 as in CANN.
+ *   utilizationInfo  its utilizationExtend is NULL
+ * Errors: 100000 utilizationExtend is not NULL; 107001. */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceUtilizationRate(int32_t deviceId,
                                                            aclrtUtilizationInfo *utilizationInfo);
 
-/* Unique name of a device. */
+/* Name of a device; the same in every session for a device of the same number.
+ * Errors: 107001 no such device. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid);
 
-/* Lowest and highest priority of streams; a smaller number is a higher priority. */
+/* Lowest and highest priority of streams, 7 and 0: a smaller number is a higher priority. Either
+ * pointer may be NULL. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority,
                                                                int32_t *greatestPriority);
 
@@ -305,7 +320,8 @@ aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOpe
 
 /* ---- Numbers of devices ---- */
 
-/* Logical number of a device of this process. */
+/* Logical number of a device of this process. All numbers of an emulated device are the same.
+ * Errors: 107001 no such device; so in the next three. */
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid,
                                                            int32_t *const logicDevId);
 
@@ -337,18 +353,22 @@ typedef enum aclrtDevResLimitType {
     ACL_RT_DEV_RES_VECTOR_CORE = 1
 } aclrtDevResLimitType;
 
-/* How many cores of a kind the process may use on a device. */
+/* How many cores of a kind the process may use on a device: all, unless limited.
+ * Errors: 107000 no such kind; 107001; 507033 the device is not set. */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
                                                     uint32_t *value);
 
-/* Limit how many cores of a kind the process uses on a device. */
+/* Limit how many cores of a kind the process uses on a device, until it is reset. Kept only.
+ * Errors: 107000 no such kind, or more than the device has; 107001; 507033 the device is not set. */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
                                                     uint32_t value);
 
-/* Undo aclrtSetDeviceResLimit. */
+/* Undo aclrtSetDeviceResLimit.
+ * Errors: 107001; 507033 the device is not set. */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceResLimit(int32_t deviceId);
 
-/* How many cores of a kind the calling thread may use. */
+/* How many cores of a kind the calling thread may use: those of its device.
+ * Errors: 107000 no such kind; 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value);
 
 /* Sizes that can be limited, in bytes. */

@@ -168,23 +168,30 @@ typedef enum aclrtFloatOverflowMode {
     ACL_RT_OVERFLOW_MODE_UNDEF = 2
 } aclrtFloatOverflowMode;
 
-/* Choose what becomes of results that are too large on the current device. */
+/* Choose what becomes of results that are too large. Kept only, for the process.
+ *   mode  saturation (as at the start) or inf/nan
+ * Errors: 107000 another mode. */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 
-/* What becomes of results that are too large on the current device. */
+/* What aclrtSetDeviceSatMode chose. */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode);
 
-/* Queue writing whether a result was too large to outputAddr on the device, outputSize bytes. */
+/* Queue writing whether a result was too large to outputAddr on the device, outputSize bytes: no
+ * kernel of an emulated device reports an overflow, so they become 0.
+ * Errors: 107002, 107003, 107017; 107000 outputSize is 0, or not live memory. */
 ACL_FUNC_VISIBILITY aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize,
                                                     aclrtStream stream);
 
-/* Queue forgetting that a result was too large. */
+/* Queue forgetting that a result was too large.
+ * Errors: 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtResetOverflowStatus(aclrtStream stream);
 
-/* Whether work queued on stream from now on is watched for overflow: flag 1 or 0. */
+/* Whether work queued on stream from now on is watched for overflow: flag 1 or 0. Kept only.
+ * Errors: 100000 another flag; 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 
-/* Whether the stream is watched for overflow: *flag is 1 or 0. */
+/* Whether the stream is watched for overflow: *flag is 1 or 0.
+ * Errors: 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag);
 
 /* Device memory that holds the overflow mark. Answers ACL_ERROR_RT_FEATURE_NOT_SUPPORT (207000). */

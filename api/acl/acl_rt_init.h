@@ -70,7 +70,9 @@ ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char *pkgName, char *versionStr
  * Errors: 100000 NULL, or no such package. */
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum);
 
-/* Whether programs built for a SoC run on the current device: *canCompatible is 1 or 0. */
+/* Whether programs built for a SoC run on the emulated one: *canCompatible is 1 if both have the same
+ * NPU architecture, else 0.
+ * Errors: 107000 NULL, or no such SoC. */
 ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
                                                          int32_t *canCompatible);
 
@@ -134,10 +136,12 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackTy
 
 /* ---- Settings of the process ---- */
 
-/* Read a setting of the process; 107021 if it was never set. */
+/* Read a setting of the process: opt 0 to 3.
+ * Errors: 100000 NULL or another opt; 107021 never set. */
 ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value);
 
-/* Change a setting of the process. */
+/* Change a setting of the process: opt 0 to 3. Kept only, until aclFinalize.
+ * Errors: 100000 another opt; 107000 value is not 0 or 1 (ACL_OPT_DETERMINISTIC: 0 to 3). */
 ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /* ---- Snapshots of a process ---- */

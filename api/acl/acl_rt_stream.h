@@ -66,15 +66,17 @@ typedef struct aclrtStreamConfigHandle {
 /* Make settings, all 0; NULL when the host has no memory. */
 ACL_FUNC_VISIBILITY aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void);
 
-/* Free settings. */
+/* Free settings; handle must come from aclrtCreateStreamConfigHandle. */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle);
 
-/* Change one setting: valueSize bytes at attrValue. */
+/* Change one setting: valueSize bytes at attrValue, the size of the member.
+ * Errors: 100000 NULL, no such setting, or another size. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle,
                                                      aclrtStreamConfigAttr attr,
                                                      const void *attrValue, size_t valueSize);
 
-/* Make a stream with settings; NULL for none. */
+/* Make a stream with settings; NULL for none. The work memory is not used.
+ * Errors: as aclrtCreateStreamWithConfig. */
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamV2(aclrtStream *stream,
                                                  const aclrtStreamConfigHandle *handle);
 
@@ -126,17 +128,18 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t
  * Errors: 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags);
 
-/* How many more streams the device can have. */
+/* How many more streams the device can have.
+ * Errors: 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
 
 /* What a stream does after a task that failed. */
 #define ACL_CONTINUE_ON_FAILURE 0x00000000U
 #define ACL_STOP_ON_FAILURE 0x00000001U
 
-/* What a stream does after a task that failed; can be set once. Stopping holds for all streams
- * of the context, and nothing more can be queued after a failure.
- *   mode  ACL_CONTINUE_ON_FAILURE (as streams are made) or ACL_STOP_ON_FAILURE
- * Errors: 107017; 100000 another mode. */
+/* What a stream does after a task that failed. Kept only: an emulated stream goes on, and the next
+ * synchronisation tells the failure, in both modes.
+ *   mode  ACL_CONTINUE_ON_FAILURE (as streams are made) or ACL_STOP_ON_FAILURE; its lowest bit
+ * Errors: 107002, 107003, 107017; 207000 from stopping back to continuing. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
 /* Settings of a stream that can change. */
@@ -158,12 +161,15 @@ typedef union aclrtStreamAttrValue {
     uint32_t reserve[4]; /* 0 */
 } aclrtStreamAttrValue;
 
-/* Change a setting of a stream. */
+/* Change a setting of a stream. Kept only; the priority is what aclrtStreamGetPriority answers.
+ * Errors: 107000 no such setting, or a priority over 7; 100000 a switch that is not 0 or 1; as
+ * aclrtSetStreamFailureMode; 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamAttribute(aclrtStream stream,
                                                      aclrtStreamAttr stmAttrType,
                                                      aclrtStreamAttrValue *value);
 
-/* Read a setting of a stream. */
+/* Read a setting of a stream; 0 if it was never changed.
+ * Errors: 107000 no such setting; 107002, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(aclrtStream stream,
                                                      aclrtStreamAttr stmAttrType,
                                                      aclrtStreamAttrValue *value);
@@ -225,22 +231,26 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId,
 
 /* ---- Time limits ---- */
 
-/* How long waits for events may take: seconds, 0 without limit (as at the start). */
+/* How long waits for events may take: seconds, 0 without limit (as at the start). Not enforced: a
+ * synchronisation with a time limit tells what a stream waits for. */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
-/* How long a kernel may take: seconds, 0 without limit. */
+/* How long a kernel may take: seconds, 0 for the longest time. Kept only, for the process. */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 
-/* How long a kernel may take: milliseconds, 0 without limit. */
+/* As aclrtSetOpExecuteTimeOut, in milliseconds, at most 1,000,000. */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout);
 
-/* How long a kernel may take: microseconds; *actualTimeout is what is in force. */
+/* As aclrtSetOpExecuteTimeOut, in microseconds; *actualTimeout is what is in force: 1 to 254 steps of
+ * aclrtGetOpTimeOutInterval.
+ * Errors: 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout);
 
 /* How long a kernel may take: milliseconds. */
 ACL_FUNC_VISIBILITY aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs);
 
-/* Step in which kernel time limits count: microseconds. */
+/* Step in which kernel time limits count: microseconds.
+ * Errors: 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtGetOpTimeOutInterval(uint64_t *interval);
 
 /* ---- Cores of a stream ---- */

@@ -29,6 +29,9 @@ struct client_suite {
     S(kernel, 0)                                                                                   \
     S(data, 0)                                                                                     \
     S(threads, 1)                                                                                  \
+    S(device_info, 0)                                                                              \
+    S(stream_settings, 0)                                                                          \
+    S(allocator, 0)                                                                                \
     S(no_memory, 0)
 
 #define CLIENT_ROW(name, needs_fake) extern const struct client_suite suite_##name;

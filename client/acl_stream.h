@@ -1,0 +1,12 @@
+/* Making streams, for other files of ACL functions. */
+#ifndef SOMA_CLIENT_ACL_STREAM_H
+#define SOMA_CLIENT_ACL_STREAM_H
+
+#include "acl/acl.h"
+#include "status.h"
+
+/* Make a stream in the thread's context; a priority over 7 counts as 7.
+ * ACL_SUCCESS; 100000 NULL or unknown flags; 107002; 207008. */
+aclError acl_create_stream(aclrtStream *stream, uint32_t priority, uint32_t flags) SOMA_MUST_USE;
+
+#endif
