@@ -81,12 +81,11 @@ static bool round_up_to_cell(const struct pipe_model *model, uint64_t len, uint6
 }
 
 /* Find `total` free bytes; false: there are not that many. *offset from the giver's start. */
-static bool find_room(const struct pipe_model *model, const struct pipe_of_model *pipe,
-                      const struct item *giver, const struct item *item, uint64_t total,
-                      uint64_t *offset)
+static bool find_room(const struct pipe_model *model, const struct item *giver,
+                      const struct item *item, uint64_t total, uint64_t *offset)
 {
     uint64_t count, begin = 0;
-    const struct item **cells = cells_of(pipe, giver, item->memory, &count);
+    const struct item **cells = cells_of(item->pipe, giver, item->memory, &count);
     uint64_t end = count;
     while (begin < count && cells[begin] != NULL)
         begin++;
@@ -217,7 +216,7 @@ enum soma_status model_init_buffer(struct pipe_model *model, const struct soma_c
     uint64_t limit = has_mutant(model, PIPE_MUTANT_BUFFERS_65) ? 65 : 64;
     if (num > limit || buffers_of(model, pipe) + num > limit)
         return SOMA_BUFFER_LIMIT;
-    if (!find_room(model, pipe, giver, item, num * each, &offset))
+    if (!find_room(model, giver, item, num * each, &offset))
         return giver != NULL ? SOMA_POOL_OVERFLOW : SOMA_MEMORY_OVERFLOW;
     item->each = each;
     item->asked = command->len;
@@ -270,7 +269,7 @@ static enum soma_status divide(struct pipe_model *model, struct item *item, stru
     item->giver = NULL;
     if (!has_ids)
         return SOMA_BUF_ID_SIZE;
-    if (!find_room(model, item->pipe, giver, item, each, &offset))
+    if (!find_room(model, giver, item, each, &offset))
         return giver != NULL ? SOMA_POOL_OVERFLOW : SOMA_MEMORY_OVERFLOW;
     item->each = each;
     item->region = ++model->last_region;

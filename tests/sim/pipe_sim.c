@@ -195,16 +195,22 @@ static void add_command(struct program *program, const struct soma_command *comm
     program->commands[program->count++] = *command;
 }
 
-/* Make the program of this seed while running it, up to the first difference. */
-static void run_seed(uint64_t seed, uint64_t count, enum pipe_mutant mutant,
-                     struct statistics *statistics, struct program *program,
+/* A program that is to be made. */
+struct plan {
+    uint64_t seed, commands;
+    enum pipe_mutant mutant;
+    struct statistics *statistics; /* counted on; NULL: not counted */
+};
+
+/* Make the program while running it, up to the first difference. */
+static void run_plan(const struct plan *plan, struct program *program,
                      struct difference *difference)
 {
-    struct random_source source = {seed};
-    struct session session = session_start(seed, mutant, difference);
-    session.statistics = statistics;
+    struct random_source source = {plan->seed};
+    struct session session = session_start(plan->seed, plan->mutant, difference);
+    session.statistics = plan->statistics;
     program->count = 0;
-    for (uint64_t i = 0; i < count && !difference->is_found; i++) {
+    for (uint64_t i = 0; i < plan->commands && !difference->is_found; i++) {
         struct soma_command command;
         pipe_workload_next(session.model, &source, &command);
         add_command(program, &command);
@@ -326,7 +332,8 @@ static int simulate(const struct arguments *arguments)
     uint64_t failed = 0, commands = 0;
     for (uint64_t run = 0; run < arguments->runs; run++) {
         uint64_t seed = arguments->seed + run;
-        run_seed(seed, arguments->commands, PIPE_MUTANT_NONE, &statistics, &program, &difference);
+        struct plan plan = {seed, arguments->commands, PIPE_MUTANT_NONE, &statistics};
+        run_plan(&plan, &program, &difference);
         commands += program.count;
         failed += difference.is_found;
         if (difference.is_found)
@@ -345,7 +352,8 @@ static bool is_noticed(const struct arguments *arguments, enum pipe_mutant mutan
     struct difference difference = {0};
     uint64_t commands = 0;
     for (uint64_t run = 0; run < arguments->runs && !difference.is_found; run++) {
-        run_seed(arguments->seed + run, arguments->commands, mutant, NULL, &program, &difference);
+        struct plan plan = {arguments->seed + run, arguments->commands, mutant, NULL};
+        run_plan(&plan, &program, &difference);
         commands += program.count;
     }
     free(program.commands);
