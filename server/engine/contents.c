@@ -45,7 +45,7 @@ static enum soma_status finish(struct call *call, struct submission *sub, enum s
     else if (sub->stream != NULL)
         submission_commit(call, sub, NULL);
     else
-        call->now_ns += sub->cost_ns;
+        call->now_ns = time_add(call->now_ns, sub->cost_ns);
     return status;
 }
 

@@ -221,8 +221,8 @@ static void check_or_abort(const struct engine *engine, const struct soma_comman
 /* The host clock of the command that comes now. */
 static uint64_t clock_of_next(const struct engine *engine)
 {
-    uint64_t now_ns = engine->now_ns + engine->costs.host_call_ns;
-    return engine->wall_clock && engine->wall_ns > now_ns ? engine->wall_ns : now_ns;
+    uint64_t now_ns = time_add(engine->now_ns, engine->costs.host_call_ns);
+    return engine->wall_clock && engine->wall_ns > now_ns ? time_add(engine->wall_ns, 0) : now_ns;
 }
 
 /* ---- the digest ---- */

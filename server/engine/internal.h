@@ -73,6 +73,8 @@ bool submission_prepare(struct call *call, struct submission *sub, struct point 
 void submission_drop(struct engine *engine, struct submission *sub);
 /* Queue it; `point` (may be NULL) is placed at its end. Cannot fail. */
 void submission_commit(struct call *call, struct submission *sub, struct point *point);
+/* A time and a span behind it. Virtual time ends after 2^62 ns, 146 years: nothing is later. */
+uint64_t time_add(uint64_t time_ns, uint64_t span_ns);
 /* Give every task that can be given one its time. */
 void timeline_resolve(struct engine *engine, uint64_t now_ns);
 struct point *point_new(struct engine *engine);

@@ -273,7 +273,7 @@ enum soma_status stream_launch_kernel(struct call *call)
         submission_drop(engine, &sub);
         return status;
     }
-    sub.cost_ns = engine->costs.kernel_ns + cost_ns;
+    sub.cost_ns = time_add(engine->costs.kernel_ns, cost_ns);
     submission_commit(call, &sub, NULL);
     call->result->u.launched = (struct soma_launched){sub.start_ns, sub.end_ns, cost_ns};
     return SOMA_OK;

@@ -42,6 +42,15 @@ bool point_is_over(const struct point *point, uint64_t fallback_ns, uint64_t now
     return time_ns != SOMA_NONE && time_ns <= now_ns;
 }
 
+#define TIME_END_NS (UINT64_C(1) << 62)
+
+uint64_t time_add(uint64_t time_ns, uint64_t span_ns)
+{
+    if (time_ns >= TIME_END_NS || span_ns >= TIME_END_NS - time_ns)
+        return TIME_END_NS;
+    return time_ns + span_ns;
+}
+
 /* ---- submitting ---- */
 
 /* Room for one more flight. */
@@ -163,7 +172,7 @@ void submission_commit(struct call *call, struct submission *sub, struct point *
         stream_settle(stream, call->now_ns);
         uint64_t start = stream->ready_ns > call->now_ns ? stream->ready_ns : call->now_ns;
         sub->start_ns = start > sub->after_ns ? start : sub->after_ns;
-        sub->end_ns = sub->start_ns + sub->cost_ns;
+        sub->end_ns = time_add(sub->start_ns, sub->cost_ns);
         fly(stream, sub->end_ns, stream->position, 1, call->now_ns);
         if (point != NULL) {
             point->is_resolved = true;
@@ -216,7 +225,7 @@ static bool resolve_head(struct engine *engine, struct stream *stream, uint64_t 
         stream->tail = NULL;
     if (!task->is_gate)
         stream->unresolved_tasks--;
-    fly(stream, start + task->cost_ns, task->position, task->is_gate ? 0 : 1, now_ns);
+    fly(stream, time_add(start, task->cost_ns), task->position, task->is_gate ? 0 : 1, now_ns);
     for (struct point *point = task->points; point != NULL; point = point->next) {
         point->is_resolved = true;
         point->time_ns = stream->ready_ns;
@@ -274,7 +283,8 @@ enum soma_status timeline_wait(struct call *call, uint64_t target_ns, enum soma_
     const struct soma_command *command = call->command;
     bool has_limit = call_has(call, SOMA_HAS(timeout_ms)) && command->timeout_ms != UINT64_MAX;
     bool must_wait = target_ns == SOMA_NONE || engine->wall_clock;
-    uint64_t limit_ns = has_limit ? call->now_ns + command->timeout_ms * 1000000u : UINT64_MAX;
+    uint64_t limit_ns =
+        has_limit ? time_add(call->now_ns, command->timeout_ms * 1000000u) : UINT64_MAX;
     if (!must_wait && target_ns <= limit_ns) {
         call->now_ns = target_ns;
         return SOMA_OK;

@@ -41,6 +41,64 @@ static void test_points(void)
     fixture_finish(&fixture, "points");
 }
 
+/* ---- the end of time ---- */
+
+#define END (UINT64_C(1) << 62)
+
+static void test_time_add(void)
+{
+    static const struct {
+        uint64_t time_ns, span_ns, wanted;
+    } rows[] = {
+        {0, 0, 0},
+        {5, 7, 12},
+        {END - 1, 0, END - 1},
+        {END - 2, 1, END - 1},
+        {END - 1, 1, END},
+        {END - 1, 2, END},
+        {END, 0, END},
+        {END, 1, END},
+        {0, UINT64_MAX, END},
+        {UINT64_MAX, 0, END},
+        {UINT64_MAX, UINT64_MAX, END},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        EXPECT(time_add(rows[i].time_ns, rows[i].span_ns) == rows[i].wanted,
+               "%" PRIu64 " and %" PRIu64 " is %" PRIu64, rows[i].time_ns, rows[i].span_ns,
+               time_add(rows[i].time_ns, rows[i].span_ns));
+}
+
+/* As many of the longest tasks, or time-outs, as it takes: time stops and everything goes on. */
+static void test_end_of_time(void)
+{
+    static const struct {
+        const char *begin, *step;
+    } rows[] = {
+        {"device.get", "stream.delay stream=0 durationNs=1000000000000000"},
+        {"stream.create\nevent.create kind=PLAIN\nevent.reset event=1 stream=0\n"
+         "stream.waitEvent stream=1 event=1",
+         "!stream.synchronize stream=1 timeoutMs=2147483647"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture fixture;
+        if (!EXPECT(fixture_start(&fixture, NULL), "start"))
+            return;
+        (void)fixture_script(&fixture, rows[i].step, rows[i].begin);
+        for (int n = 0; n < 4700; n++)
+            (void)fixture_run(&fixture, "%s", rows[i].step);
+        (void)fixture_script(&fixture, rows[i].step,
+                             "stream.synchronize stream=0 -> now=4611686018427387904\n"
+                             "stream.get stream=0 -> status=COMPLETE pendingTasks=0\n"
+                             "stream.delay stream=0 durationNs=5\n"
+                             "stream.get stream=0 -> status=COMPLETE\n"
+                             "a: memory.malloc size=1g\n"
+                             "memory.set ptr=$a value=1 size=9\n"
+                             "memory.freeAsync ptr=$a\n"
+                             "memory.info -> now=4611686018427387904 freeBytes=64g");
+        fixture_finish(&fixture, rows[i].step);
+    }
+}
+
 /* ---- many tasks against a list of their ends ---- */
 
 enum { TASKS = 400 };
@@ -216,6 +274,8 @@ static void test_resolve_again(void)
 
 static const struct soma_test tests[] = {
     {"points", test_points},
+    {"adding times", test_time_add},
+    {"the end of time", test_end_of_time},
     {"random tasks", test_random_tasks},
     {"queues", test_queues},
     {"memory runs out in a record", test_resolve_again},
