@@ -1,6 +1,7 @@
 /* MallocAsync where no cached block serves: late memory, pools on demand, steps (f) and (g), and
  * the numbers that a pool keeps. */
 #include "engine_fixture.h"
+#include "expect.h"
 #include "suites.h"
 
 /* Pool 1 of 16 granules, streams 1 to 3. The next command is the fifth: it ends at 5 us. */
@@ -216,6 +217,38 @@ static const struct scene late_scenes[] = {
 static void test_late(void)
 {
     RUN_SCENES(late_scenes);
+}
+
+/* One malloc of memory that many streams released, each behind a wait of its own. */
+static void test_many_waits(void)
+{
+    enum { STREAMS = 20 };
+    struct fixture fixture;
+    if (!EXPECT(fixture_start(&fixture, NULL), "start"))
+        return;
+    (void)fixture_script(&fixture, "many waits",
+                         "pool.create maxSize=20g -> pool=1\nstream.create -> stream=1");
+    for (int i = 0; i < STREAMS; i++) {
+        (void)fixture_run(&fixture, "stream.create");
+        (void)fixture_run(&fixture, "event.create kind=PLAIN");
+        (void)fixture_run(&fixture, "event.reset event=%d stream=0", i + 1);
+        (void)fixture_run(&fixture, "stream.waitEvent stream=%d event=%d", i + 2, i + 1);
+        (void)fixture_run(&fixture, "pool.malloc pool=1 size=1g stream=%d", i + 2);
+        (void)fixture_run(&fixture, "pool.free pool=1 ptr=p1+%dg stream=%d", i, i + 2);
+    }
+    (void)fixture_script(&fixture, "many waits",
+                         "pool.trimTo pool=1 minBytesToKeep=0 -> releasedBytes=20g\n"
+                         "pool.malloc pool=1 size=20g stream=1 -> reuse=FRESH ptr=p1");
+    for (int i = 0; i < STREAMS; i++) {
+        int event = 1 + i * 7 % STREAMS;
+        (void)fixture_script(&fixture, "one task that waits for all",
+                             "stream.get stream=1 -> readyAtNs=none pendingTasks=1");
+        (void)fixture_run(&fixture, "event.record event=%d stream=0", event);
+    }
+    uint64_t now_ns = engine_now_ns(fixture.engine);
+    (void)fixture_run(&fixture, "stream.get stream=1");
+    EXPECT(fixture_number(&fixture, "readyAtNs") == now_ns, "ready with the last record");
+    fixture_finish(&fixture, "many waits");
 }
 
 /* ---- (e) on demand ---- */
@@ -552,6 +585,7 @@ static void test_numbers(void)
 
 static const struct soma_test tests[] = {
     {"late memory", test_late},
+    {"late memory of many", test_many_waits},
     {"pools that draw on demand", test_on_demand},
     {"(f) coalesce", test_coalesce},
     {"(g) full", test_full},
