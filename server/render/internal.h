@@ -21,6 +21,10 @@ void render_cut(struct soma_writer *writer, const char *text, size_t columns);
 /* Whether this memory has anything to show. */
 bool render_is_used(const struct soma_layout_memory *memory);
 
+/* The first free byte: below lies what was given out, at the other end only TSCM. What was given
+ * out and is in no region was lost by a reset (checks=device). */
+uint64_t render_free_begin(const struct soma_layout_memory *memory);
+
 /* ---- layout_boxes.c: where the regions of one memory are drawn ---- */
 
 /* A pool, or the buffers of one TQue or TBuf that follow one another. */

@@ -397,23 +397,11 @@ static void put_sums(struct soma_writer *writer, const struct panel *panel)
     put_text(writer, panel->x, panel->y - 12, "soft", text);
 }
 
-/* The first free byte: below lies what was given out, above it only TSCM. */
-static uint64_t free_begin(const struct soma_layout_memory *memory)
-{
-    uint64_t begin = memory->used_bytes;
-    for (size_t i = 0; i < memory->regions.count; i++) {
-        const struct soma_layout_region *region = &memory->regions.items[i];
-        if (region->level == 0 && region->position == SOMA_POSITION_TSCM)
-            begin -= region->len;
-    }
-    return begin;
-}
-
 /* Free space. What was given out and is in no region (checks=device) shows as lost. */
 static void put_ground(struct soma_writer *writer, const struct panel *panel)
 {
     const struct soma_layout_memory *memory = panel->memory;
-    uint64_t begin = free_begin(memory);
+    uint64_t begin = render_free_begin(memory);
     char text[64], bytes[32];
     double y = y_of(panel, begin), height = (double)memory->free_bytes * panel->scale;
     render_put(writer,

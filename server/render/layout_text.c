@@ -115,10 +115,12 @@ static void fill_map(struct map *map, const struct soma_layout_memory *memory)
     struct soma_layout_region tail = {.address = memory->capacity_bytes - memory->reserved_bytes,
                                       .len = memory->reserved_bytes};
     struct stretch reserved = stretch_of(&tail, memory->capacity_bytes);
+    uint64_t begin = render_free_begin(memory);
     for (unsigned at = 0; at < MAP_COLUMNS; at++) {
         bool is_tail = memory->reserved_bytes > 0 && at >= reserved.begin;
+        bool is_lost = (at + 1) * memory->capacity_bytes / MAP_COLUMNS <= begin;
         if (map->cells[0][at] == ' ')
-            map->cells[0][at] = is_tail ? '~' : '.';
+            map->cells[0][at] = is_lost ? 'x' : is_tail ? '~' : '.';
     }
 }
 
@@ -326,8 +328,8 @@ void layout_text(struct soma_writer *writer, const struct soma_layout *layout)
     }
     put_unused(writer, layout);
     put_largest(writer, layout);
-    soma_writer_text(writer,
-                     "\nmaps: [buffer] [live##] <pool--> | small : several . free ~ reserved\n");
+    soma_writer_text(
+        writer, "\nmaps: [buffer] [live##] <pool--> | small : several . free ~ reserved x lost\n");
     for (size_t i = 0; i < layout->warnings.count; i++)
         put_wrapped(writer, i == 0 ? "\nwarning: " : "warning: ", layout->warnings.items[i]);
 }

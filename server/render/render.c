@@ -74,3 +74,14 @@ bool render_is_used(const struct soma_layout_memory *memory)
 {
     return memory->peak_bytes > 0 || memory->regions.count > 0;
 }
+
+uint64_t render_free_begin(const struct soma_layout_memory *memory)
+{
+    uint64_t begin = memory->used_bytes;
+    for (size_t i = 0; i < memory->regions.count; i++) {
+        const struct soma_layout_region *region = &memory->regions.items[i];
+        if (region->level == 0 && region->position == SOMA_POSITION_TSCM)
+            begin -= region->len;
+    }
+    return begin;
+}

@@ -114,7 +114,7 @@ static const char two_stages_text[] =
     "d0                         UB        1     32768  p1\n"
     "d1                         UB        1     32768  p2\n"
     "\n"
-    "maps: [buffer] [live##] <pool--> | small : several . free ~ reserved\n";
+    "maps: [buffer] [live##] <pool--> | small : several . free ~ reserved x lost\n";
 
 /* The first line in which two texts differ. */
 static void expect_text(const char *got, const char *wanted)
@@ -136,11 +136,27 @@ static void test_text(void)
     free(text);
     text = render_script("pipe.create\n", layout_text);
     if (text != NULL)
-        expect_text(text, "pipe 1 on Ascend910B1, 0 of 64 buffers, checks documented\n\n"
-                          "not used: UB 196608, L1 524288, L0A 65536, L0B 65536, L0C 131072, "
-                          "BT 1024\n\n"
-                          "maps: [buffer] [live##] <pool--> | small : several . free ~ reserved\n");
+        expect_text(
+            text, "pipe 1 on Ascend910B1, 0 of 64 buffers, checks documented\n\n"
+                  "not used: UB 196608, L1 524288, L0A 65536, L0B 65536, L0C 131072, "
+                  "BT 1024\n\n"
+                  "maps: [buffer] [live##] <pool--> | small : several . free ~ reserved x lost\n");
     free(text);
+}
+
+/* What a reset with checks=device lost is neither free nor anybody's. */
+static void test_lost(void)
+{
+    static const char script[] = "pipe.create checks=device\n"
+                                 "pipe.createTBufPool pipe=1 position=VECIN\n"
+                                 "pipe.initBufPool pipe=1 tbufpool=1 len=96K\n"
+                                 "pipe.poolReset pipe=1 tbufpool=1\n";
+    char *text = render_script(script, layout_text), *svg = render_script(script, layout_svg);
+    EXPECT(text != NULL && strstr(text, "|xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx......") != NULL,
+           "%s", text == NULL ? "" : text);
+    EXPECT(svg != NULL && strstr(svg, "lost by a Reset") != NULL, "the legend");
+    free(text);
+    free(svg);
 }
 
 /* ---- plans by chance ---- */
@@ -471,6 +487,7 @@ static void test_no_memory(void)
 static const struct soma_test tests[] = {
     {"text, to the letter", test_text},
     {"text stays in 80 columns", test_text_width},
+    {"bytes that are lost", test_lost},
     {"SVG is well-formed and refers to nothing", test_svg_is_xml},
     {"SVG is drawn to scale", test_svg_scale},
     {"names are escaped", test_svg_names},
