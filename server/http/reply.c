@@ -215,6 +215,6 @@ enum MHD_Result reply_send(struct request *req)
     if (add_headers(req, response))
         result = mhd_queue(req->conn->mhd, (unsigned)req->answer.http, response);
     MHD_destroy_response(response);
-    req->is_answered = result == MHD_YES;
+    req->is_answered = true; /* for better or worse: its body is gone */
     return result;
 }

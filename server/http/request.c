@@ -279,10 +279,11 @@ enum MHD_Result request_on_data(void *cls, struct MHD_Connection *mhd, const cha
         return MHD_NO;
     if (req->method == NULL)
         return on_header(req, url, method, version);
-    if (*data_len > 0) {
+    /* Without data it is the end; a piece may be empty when Expect comes without a body. */
+    if (data != NULL) {
         size_t len = *data_len;
         *data_len = 0;
-        return on_body(req, data, len);
+        return len > 0 ? on_body(req, data, len) : MHD_YES;
     }
     return on_end(req);
 }

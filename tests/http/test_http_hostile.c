@@ -184,6 +184,23 @@ static void test_expect_continue(void)
     fixture_stop(&f);
 }
 
+/* What follows on the connection is no part of it. */
+static void test_expect_without_body(void)
+{
+    static char text[RAW_BYTES];
+    struct fixture f;
+    fixture_start(&f, NULL);
+    int fd = raw_connect(soma_server_port(f.server, 0));
+    EXPECT(raw_send_text(fd, "PATCH /livez HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n\r\n"
+                             "GET /livez HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n"),
+           "send");
+    EXPECT(raw_read(fd, text, NULL, 5000), "not closed");
+    const char *refused = strstr(text, "HTTP/1.1 405"), *good = strstr(text, "HTTP/1.1 200");
+    EXPECT(refused != NULL && good != NULL && refused < good, "%s", text);
+    (void)close(fd);
+    fixture_stop(&f);
+}
+
 static void test_stalled(void)
 {
     static const struct {
@@ -265,6 +282,7 @@ static const struct soma_test tests[] = {
     {"pipelined", test_pipelined},
     {"half closed", test_half_closed},
     {"Expect: 100-continue", test_expect_continue},
+    {"Expect without a body", test_expect_without_body},
     {"stalled", test_stalled},
     {"slow body", test_slow_body},
     {"cut off", test_cut_off},
