@@ -1,4 +1,5 @@
 /* soma_load SOMAD [--seconds N] [--connections N] [--sessions N] [--seed N] [--commands N]
+ *           [--growth MIB]
  *
  * Drives a somad of its own over many connections in many sessions with random commands, checks
  * every session against the model (load.h), and looks at the server's memory and descriptors
@@ -16,10 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SILENCE_MS 20000 /* without any answer: something hangs */
-#define GROWTH_BYTES                                                                               \
-    (UINT64_C(16) << 20)    /* resident memory may be so much more than after a first,             \
-                                shorter load */
+#define SILENCE_MS 20000    /* without any answer: something hangs */
 #define SETTLE_MS 5000      /* for the server to notice that connections were closed */
 #define CHURN_REQUESTS 300u /* a connection is renewed after about so many requests */
 
@@ -28,6 +26,8 @@ struct options {
     double seconds;
     uint32_t connections, sessions, commands;
     uint64_t seed;
+    uint64_t
+        growth_bytes; /* resident memory may be so much more than after a first, shorter load */
 };
 
 struct connection {
@@ -214,8 +214,8 @@ static struct sight look(const struct somad_process *somad, uint64_t descriptors
     return (struct sight){process_resident_bytes(somad->pid), process_descriptors(somad->pid)};
 }
 
-static bool compare(const struct sight *start, const struct sight *before,
-                    const struct sight *after)
+static bool compare(const struct options *options, const struct sight *start,
+                    const struct sight *before, const struct sight *after)
 {
     bool good = true;
     if (before->descriptors != start->descriptors || after->descriptors != start->descriptors) {
@@ -225,7 +225,7 @@ static bool compare(const struct sight *start, const struct sight *before,
                       start->descriptors, before->descriptors, after->descriptors);
         good = false;
     }
-    if (after->resident_bytes > before->resident_bytes + GROWTH_BYTES) {
+    if (after->resident_bytes > before->resident_bytes + options->growth_bytes) {
         (void)fprintf(stderr,
                       "soma_load: resident memory grew from %" PRIu64 " to %" PRIu64 " bytes\n",
                       before->resident_bytes, after->resident_bytes);
@@ -246,7 +246,7 @@ static bool load_twice(const struct options *options, const struct somad_process
         return false;
     double elapsed = now() - started;
     struct sight after = look(somad, start.descriptors);
-    good = compare(&start, &before, &after);
+    good = compare(options, &start, &before, &after);
     (void)printf("{\"seconds\":%.1f,\"connections\":%u,\"sessionsAtATime\":%u,\"sessions\":%" PRIu64
                  ",\"requests\":%" PRIu64 ",\"commands\":%" PRIu64 ",\"refused\":%" PRIu64
                  ",\"replays\":%" PRIu64 ",\"looks\":%" PRIu64 ",\"requestsPerSecond\":%.0f"
@@ -272,8 +272,12 @@ static bool read_number(const char *text, uint64_t max, uint64_t *value)
 static bool read_options(struct options *options, int argc, char **argv)
 {
     uint64_t value;
-    *options = (struct options){
-        .seconds = 20, .connections = 1000, .sessions = 100, .commands = 2000, .seed = 1};
+    *options = (struct options){.seconds = 20,
+                                .connections = 1000,
+                                .sessions = 100,
+                                .commands = 2000,
+                                .seed = 1,
+                                .growth_bytes = UINT64_C(16) << 20};
     if (argc < 2 || argv[1][0] == '-')
         return false;
     options->somad = argv[1];
@@ -290,6 +294,8 @@ static bool read_options(struct options *options, int argc, char **argv)
             options->commands = (uint32_t)value;
         else if (strcmp(argv[i], "--seed") == 0)
             options->seed = value;
+        else if (strcmp(argv[i], "--growth") == 0)
+            options->growth_bytes = value << 20;
         else
             return false;
     }
@@ -314,7 +320,7 @@ int main(int argc, char **argv)
     struct somad_process somad;
     if (!read_options(&options, argc, argv)) {
         (void)fputs("usage: soma_load SOMAD [--seconds N] [--connections N] [--sessions N]\n"
-                    "                 [--commands N] [--seed N]\n"
+                    "                 [--commands N] [--seed N] [--growth MIB]\n"
                     "  connections: 1 to 16 for each session\n",
                     stderr);
         return 2;
