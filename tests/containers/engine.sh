@@ -1,0 +1,57 @@
+# A container engine of our own, for the length of a test. Source it, then: engine_start DIR; at the end
+# engine_stop. With DOCKER_HOST set that engine is used instead, and left as it is.
+# shellcheck shell=bash
+
+engine_pid="" engine_dir=""
+
+# engine_start DIR: dockerd with everything below DIR; sets DOCKER_HOST.
+engine_start() {
+    # Debian's client and daemon belong together; another client may stand before them.
+    export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH DOCKER_BUILDKIT=0 COMPOSE_DOCKER_CLI_BUILD=0
+    if [ -n "${DOCKER_HOST:-}" ]; then
+        echo "== the engine at $DOCKER_HOST"
+        return
+    fi
+    engine_dir=$1
+    mkdir -p "$engine_dir"
+    iptables-save >"$engine_dir/iptables" 2>/dev/null || true
+    cat /proc/sys/net/ipv4/ip_forward >"$engine_dir/forward"
+    [ -e /sys/class/net/docker0 ] && touch "$engine_dir/had-bridge"
+    export DOCKER_HOST=unix://$engine_dir/socket
+    dockerd --data-root "$engine_dir/data" --exec-root "$engine_dir/exec" --pidfile "$engine_dir/pid" \
+        --host "$DOCKER_HOST" --mtu 1400 --cgroup-parent soma-test >"$engine_dir/log" 2>&1 &
+    engine_pid=$!
+    for _ in $(seq 300); do
+        docker version >/dev/null 2>&1 && return
+        kill -0 "$engine_pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    echo "dockerd does not start:" >&2
+    tail -n 20 "$engine_dir/log" >&2
+    return 1
+}
+
+# End it and all its containers, and take away what it leaves on the machine.
+engine_stop() {
+    [ -n "$engine_dir" ] || return 0
+    if [ -n "$engine_pid" ]; then
+        kill "$engine_pid" 2>/dev/null || true
+        wait "$engine_pid" 2>/dev/null || true
+    fi
+    awk -v dir="$engine_dir/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r |
+        while read -r mount; do umount "$mount" || true; done
+    [ ! -s "$engine_dir/iptables" ] || iptables-restore <"$engine_dir/iptables" || true
+    [ -e "$engine_dir/had-bridge" ] || ip link delete docker0 2>/dev/null || true
+    cat "$engine_dir/forward" >/proc/sys/net/ipv4/ip_forward || true
+    find /sys/fs/cgroup -depth -type d -path '*/soma-test*' -exec rmdir {} + 2>/dev/null || true
+    rm -rf "$engine_dir"
+    engine_dir=""
+}
+
+# The image that the Dockerfiles begin with: made of Debian's packages, so that no registry is needed.
+engine_base() {
+    docker image inspect debian:bookworm-slim >/dev/null 2>&1 && return
+    mmdebstrap --quiet --variant=minbase --aptopt='Acquire::Check-Valid-Until "false"' \
+        --aptopt='Acquire::Check-Date "false"' bookworm - /etc/apt/sources.list.d/debian.sources |
+        docker import - debian:bookworm-slim
+}
