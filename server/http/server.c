@@ -25,6 +25,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
+#define STOP_GRACE_MS 500u /* for the last answers to be sent */
 #define CUT_GRACE_MS 2000u /* for waits that were cut short to be answered */
 
 uint64_t monotonic_ns(void)
@@ -216,11 +217,13 @@ void soma_server_remove_sockets(const struct soma_server *server)
     }
 }
 
-/* libmicrohttpd cannot stop while a connection is suspended. */
+/* libmicrohttpd cannot stop while a connection is suspended. Requests that were cut short get a
+ * moment to be answered. */
 static void close_listeners(struct soma_server *server)
 {
     cut_waits(server);
     (void)wait_for_zero(&server->suspended_requests, UINT32_MAX);
+    (void)wait_for_zero(&server->active_requests, STOP_GRACE_MS);
     atomic_store(&server->is_stopping, true);
     for (size_t i = 0; i < server->listener_count; i++)
         listener_close(&server->listeners[i]);
