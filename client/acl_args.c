@@ -1,6 +1,7 @@
 /* Arguments of kernels that are put together piece by piece. The pieces live in memory of the
  * library, also for aclrtKernelArgsInitByUserMem: then the caller's handle memory only serves as a
  * name and is never read. A parameter handle is 1 + its index. */
+#include "acl_exception.h"
 #include "error.h"
 #include "handle.h"
 #include "launches.h"
@@ -348,7 +349,7 @@ static aclError launch_args(struct args *args, struct client_launch *launch)
     launch->block = block;
     launch->block_size = args->len;
     launch->patches = patches;
-    return client_launch(launch);
+    return acl_launch(launch);
 }
 
 aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks,

@@ -225,21 +225,25 @@ static aclError check_stream_device(const struct client_object *stream, const st
         stream->handle, stream->device);
 }
 
-aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
+static aclError copy_now(void *dst, const void *src, size_t count, aclrtMemcpyKind kind)
 {
-    client_begin("aclrtMemcpy");
     struct client_object context;
     const struct order order = {false, 0};
-    if (count == 0)
-        return ACL_SUCCESS;
-    aclError error = check_sizes(dst, destMax, src, count);
-    if (error == ACL_SUCCESS)
-        error = client_context_require(&context);
+    aclError error = client_context_require(&context);
     if (error != ACL_SUCCESS)
         return error;
     struct spot to = spot_of(dst, &context), from = spot_of(src, &context);
     error = check_kind(kind, &to, &from);
     return error != ACL_SUCCESS ? error : move(&order, context.device, &to, &from, count);
+}
+
+aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
+{
+    client_begin("aclrtMemcpy");
+    if (count == 0)
+        return ACL_SUCCESS;
+    aclError error = check_sizes(dst, destMax, src, count);
+    return error != ACL_SUCCESS ? error : copy_now(dst, src, count, kind);
 }
 
 static aclError copy_async(void *dst, const void *src, size_t count, aclrtMemcpyKind kind,
@@ -267,6 +271,111 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
         return ACL_SUCCESS;
     aclError error = check_sizes(dst, destMax, src, count);
     return error != ACL_SUCCESS ? error : copy_async(dst, src, count, kind, stream);
+}
+
+/* ---- many copies ---- */
+
+struct batch {
+    void **dsts, **srcs;
+    size_t *dest_maxs, *sizes;
+    size_t count;
+    const aclrtMemcpyBatchAttr *attrs;
+    const size_t *attr_indexes;
+    size_t attr_count;
+};
+
+static aclError check_batch(const struct batch *batch)
+{
+    static const uint8_t zeros[sizeof(batch->attrs->rsv)];
+    if (batch->dsts == NULL || batch->srcs == NULL || batch->dest_maxs == NULL)
+        return client_fail_null("dsts, srcs or destMaxs");
+    if (batch->attrs == NULL || batch->attr_indexes == NULL)
+        return client_fail_null("attrs or attrsIndexes");
+    if (batch->attr_count == 0 || batch->attr_count > batch->count || batch->attr_indexes[0] != 0)
+        return client_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "numAttrs is %zu: give 1 to %zu, the first with index 0",
+                           batch->attr_count, batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->sizes[i] > batch->dest_maxs[i])
+            return client_fail(ACL_ERROR_INVALID_PARAM,
+                               "sizes[%zu] is %zu and its target holds only %zu bytes", i,
+                               batch->sizes[i], batch->dest_maxs[i]);
+    }
+    for (size_t i = 0; i < batch->attr_count; i++) {
+        if (memcmp(batch->attrs[i].rsv, zeros, sizeof(zeros)) != 0)
+            return client_fail(ACL_ERROR_INVALID_PARAM, "attrs[%zu].rsv is reserved: set it to 0",
+                               i);
+        if (batch->attr_indexes[i] >= batch->count ||
+            (i > 0 && batch->attr_indexes[i] <= batch->attr_indexes[i - 1]))
+            return client_fail(ACL_ERROR_RT_PARAM_INVALID,
+                               "attrsIndexes[%zu] is %zu: they must rise and be below %zu", i,
+                               batch->attr_indexes[i], batch->count);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError kind_of(const aclrtMemcpyBatchAttr *attr, aclrtMemcpyKind *kind)
+{
+    bool to_device = attr->dstLoc.type == ACL_MEM_LOCATION_TYPE_DEVICE;
+    bool from_device = attr->srcLoc.type == ACL_MEM_LOCATION_TYPE_DEVICE;
+    bool is_good = (to_device || attr->dstLoc.type == ACL_MEM_LOCATION_TYPE_HOST) &&
+                   (from_device || attr->srcLoc.type == ACL_MEM_LOCATION_TYPE_HOST) &&
+                   (to_device != from_device);
+    *kind = to_device ? ACL_MEMCPY_HOST_TO_DEVICE : ACL_MEMCPY_DEVICE_TO_HOST;
+    return is_good ? ACL_SUCCESS
+                   : client_fail(ACL_ERROR_RT_PARAM_INVALID,
+                                 "copies go from the host to a device or back, not from location "
+                                 "type %d to %d",
+                                 (int)attr->srcLoc.type, (int)attr->dstLoc.type);
+}
+
+static aclError copy_batch(const struct batch *batch, size_t *fail_index, bool is_async,
+                           aclrtStream stream)
+{
+    aclrtMemcpyKind kind = ACL_MEMCPY_DEFAULT;
+    size_t some = 0, attr = 0;
+    if (batch->sizes == NULL || fail_index == NULL)
+        return client_fail_null(batch->sizes == NULL ? "sizes" : "failIndex");
+    if (batch->count == 0)
+        return client_fail(ACL_ERROR_INVALID_PARAM, "numBatches is 0; give at least 1");
+    for (size_t i = 0; i < batch->count; i++)
+        some |= batch->sizes[i];
+    aclError error = some == 0 ? ACL_SUCCESS : check_batch(batch);
+    *fail_index = SIZE_MAX;
+    for (size_t i = 0; i < batch->count && some != 0 && error == ACL_SUCCESS; i++) {
+        if (attr < batch->attr_count && batch->attr_indexes[attr] == i)
+            error = kind_of(&batch->attrs[attr++], &kind);
+        if (error == ACL_SUCCESS && batch->sizes[i] > 0)
+            error =
+                check_sizes(batch->dsts[i], batch->dest_maxs[i], batch->srcs[i], batch->sizes[i]);
+        if (error == ACL_SUCCESS && batch->sizes[i] > 0)
+            error = is_async
+                        ? copy_async(batch->dsts[i], batch->srcs[i], batch->sizes[i], kind, stream)
+                        : copy_now(batch->dsts[i], batch->srcs[i], batch->sizes[i], kind);
+        if (error != ACL_SUCCESS)
+            *fail_index = i;
+    }
+    return error;
+}
+
+aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                          size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
+                          size_t numAttrs, size_t *failIndex)
+{
+    client_begin("aclrtMemcpyBatch");
+    const struct batch batch = {dsts,       srcs,  destMaxs,     sizes,
+                                numBatches, attrs, attrsIndexes, numAttrs};
+    return copy_batch(&batch, failIndex, false, NULL);
+}
+
+aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                               size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
+                               size_t numAttrs, size_t *failIndex, aclrtStream stream)
+{
+    client_begin("aclrtMemcpyBatchAsync");
+    const struct batch batch = {dsts,       srcs,  destMaxs,     sizes,
+                                numBatches, attrs, attrsIndexes, numAttrs};
+    return copy_batch(&batch, failIndex, true, stream);
 }
 
 /* ---- matrices ---- */

@@ -1,6 +1,8 @@
 /* Devices and contexts. */
 #include "acl_attach.h"
+#include "acl_callbacks.h"
 #include "acl_device_info.h"
+#include "acl_exception.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -10,28 +12,59 @@
 
 #include "acl/acl.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* ---- choosing ---- */
+
+static atomic_uint set_calls[SOMA_DEVICES_MAX]; /* of aclrtSetDevice: when callbacks are due */
+
+void acl_device_forget(uint32_t device)
+{
+    acl_limits_forget(device);
+    acl_peers_forget(device);
+    acl_exceptions_forget(device);
+    atomic_store(&set_calls[device], 0);
+}
 
 aclError aclrtSetDevice(int32_t deviceId)
 {
     client_begin("aclrtSetDevice");
     aclError error = client_device_check(deviceId);
-    return error != ACL_SUCCESS ? error : client_device_set((uint32_t)deviceId);
+    if (error != ACL_SUCCESS)
+        return error;
+    bool is_first = !client_device_is_set((uint32_t)deviceId);
+    if (is_first)
+        acl_call_device_state((uint32_t)deviceId, ACL_RT_DEVICE_STATE_SET_PRE);
+    error = client_device_set((uint32_t)deviceId);
+    if (error != ACL_SUCCESS)
+        return error;
+    atomic_fetch_add(&set_calls[deviceId], 1);
+    if (is_first)
+        acl_call_device_state((uint32_t)deviceId, ACL_RT_DEVICE_STATE_SET_POST);
+    return ACL_SUCCESS;
 }
 
 static aclError reset_device(const char *call, int32_t device, bool all)
 {
     client_begin(call);
     aclError error = client_device_check(device);
-    if (error == ACL_SUCCESS)
-        error = client_device_reset((uint32_t)device, all);
-    if (error == ACL_SUCCESS && !client_device_is_set((uint32_t)device)) {
-        acl_limits_forget((uint32_t)device);
-        acl_peers_forget((uint32_t)device);
+    if (error != ACL_SUCCESS)
+        return error;
+    bool is_last =
+        client_device_is_set((uint32_t)device) && (all || atomic_load(&set_calls[device]) <= 1);
+    if (is_last)
+        acl_call_device_state((uint32_t)device, ACL_RT_DEVICE_STATE_RESET_PRE);
+    error = client_device_reset((uint32_t)device, all);
+    if (error != ACL_SUCCESS)
+        return error;
+    if (!is_last) {
+        atomic_fetch_sub(&set_calls[device], 1);
+        return ACL_SUCCESS;
     }
-    return error;
+    acl_device_forget((uint32_t)device);
+    acl_call_device_state((uint32_t)device, ACL_RT_DEVICE_STATE_RESET_POST);
+    return ACL_SUCCESS;
 }
 
 aclError aclrtResetDevice(int32_t deviceId)
@@ -102,7 +135,9 @@ static aclError synchronize_device(int32_t timeout)
     if (timeout > 0)
         soma_command_set(&command, SOMA_FIELD_timeout_ms, (uint64_t)timeout);
     error = client_call(&command, NULL);
-    return error != ACL_SUCCESS ? error : client_stream_take_device_fault(context.device);
+    if (error == ACL_SUCCESS)
+        error = client_stream_take_device_fault(context.device);
+    return acl_tell_exception(error, context.device, true, 0);
 }
 
 aclError aclrtSynchronizeDevice(void)
@@ -179,6 +214,7 @@ aclError aclrtDestroyContext(aclrtContext context)
                            "%p is the default context of device %u: aclrtResetDevice ends it",
                            context, object.device);
     while (client_handle_find(is_stream_of, &object, &stream)) {
+        acl_call_stream_state(stream.handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
         aclError error = destroy_stream(&stream);
         if (error != ACL_SUCCESS && error != ACL_ERROR_RT_INVALID_HANDLE)
             return error;

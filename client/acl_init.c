@@ -1,14 +1,17 @@
 /* Start and end of ACL, errors, versions. */
 #include "acl_attach.h"
+#include "acl_callbacks.h"
 #include "acl_device_info.h"
 #include "call.h"
 #include "endpoint.h"
 #include "error.h"
 #include "session.h"
+#include "tables.h"
 
 #include "acl/acl.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,32 @@
 #define CONFIG_BYTES_MAX (10L << 20)
 
 /* ---- start and end ---- */
+
+static _Atomic uint64_t init_calls; /* of aclInit that were not undone: when callbacks are due */
+static char *config;                /* text of the last aclInit; under the tables' lock */
+
+bool acl_is_initialized(void)
+{
+    return atomic_load(&init_calls) > 0;
+}
+
+/* Stays until the next aclInit that succeeds. */
+const char *acl_config_text(void)
+{
+    client_tables_lock();
+    const char *text = config != NULL ? config : "";
+    client_tables_unlock();
+    return text;
+}
+
+static void keep_config(char *text)
+{
+    client_tables_lock();
+    char *old = config;
+    config = text;
+    client_tables_unlock();
+    free(old);
+}
 
 /* The configuration is only checked: nothing in it changes what soma does. */
 static aclError check_config_text(const char *path, char *text, size_t len)
@@ -29,7 +58,8 @@ static aclError check_config_text(const char *path, char *text, size_t len)
                                  "%.300s is not a JSON object: correct it, or give NULL", path);
 }
 
-static aclError check_config(const char *path)
+/* *text: the file's, on ACL_SUCCESS; free it. NULL: there is no file. */
+static aclError check_config(const char *path, char **text)
 {
     if (path == NULL || path[0] == '\0')
         return ACL_SUCCESS;
@@ -48,13 +78,12 @@ static aclError check_config(const char *path)
                             "%.300s is no configuration file: it may have %ld bytes", path,
                             CONFIG_BYTES_MAX);
     } else {
-        char *text = malloc((size_t)size + 1);
+        *text = malloc((size_t)size + 1);
         rewind(file);
-        if (text == NULL)
+        if (*text == NULL)
             error = client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for %.300s", path);
         else
-            error = check_config_text(path, text, fread(text, 1, (size_t)size, file));
-        free(text);
+            error = check_config_text(path, *text, fread(*text, 1, (size_t)size, file));
     }
     (void)fclose(file);
     return error;
@@ -63,23 +92,40 @@ static aclError check_config(const char *path)
 aclError aclInit(const char *configPath)
 {
     client_begin("aclInit");
-    aclError error = check_config(configPath);
-    return error != ACL_SUCCESS ? error : client_session_init();
+    char *text = NULL;
+    aclError error = check_config(configPath, &text);
+    if (error == ACL_SUCCESS)
+        error = client_session_init();
+    if (error == ACL_ERROR_REPEAT_INITIALIZE)
+        atomic_fetch_add(&init_calls, 1);
+    if (error != ACL_SUCCESS) {
+        free(text);
+        return error;
+    }
+    keep_config(text);
+    error = acl_call_init(text != NULL ? text : "", text != NULL);
+    if (error == ACL_SUCCESS)
+        atomic_store(&init_calls, 1);
+    else
+        (void)!client_session_finalize_one(NULL);
+    return error;
 }
 
 static void forget_settings(void)
 {
+    atomic_store(&init_calls, 0);
     acl_detach_all();
-    for (uint32_t device = 0; device < SOMA_DEVICES_MAX; device++) {
-        acl_limits_forget(device);
-        acl_peers_forget(device);
-    }
+    for (uint32_t device = 0; device < SOMA_DEVICES_MAX; device++)
+        acl_device_forget(device);
 }
 
 aclError aclFinalize(void)
 {
     client_begin("aclFinalize");
-    aclError error = client_session_finalize();
+    aclError error = acl_is_initialized() ? acl_call_finalize() : ACL_SUCCESS;
+    if (error != ACL_SUCCESS)
+        return error;
+    error = client_session_finalize();
     if (error == ACL_SUCCESS)
         forget_settings();
     return error;
@@ -89,9 +135,14 @@ aclError aclFinalizeReference(uint64_t *refCount)
 {
     client_begin("aclFinalizeReference");
     uint64_t left = 0;
-    aclError error = client_session_finalize_one(&left);
+    aclError error = atomic_load(&init_calls) == 1 ? acl_call_finalize() : ACL_SUCCESS;
+    if (error != ACL_SUCCESS)
+        return error;
+    error = client_session_finalize_one(&left);
     if (error == ACL_SUCCESS && left == 0)
         forget_settings();
+    else if (error == ACL_SUCCESS)
+        atomic_store(&init_calls, left);
     if (error == ACL_SUCCESS && refCount != NULL)
         *refCount = left;
     return error;

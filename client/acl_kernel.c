@@ -1,5 +1,6 @@
 /* Kernel libraries, functions and launches. A library is only a name here: the service has the
  * kernels, and a function is found in it by the kernel's name. */
+#include "acl_exception.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -211,7 +212,7 @@ static aclError launch_block(aclrtFuncHandle function, uint32_t blocks, const vo
         launch.block_address = (uint64_t)(uintptr_t)args;
     else
         launch.block = (void *)(uintptr_t)args; /* without patches it is only read */
-    return client_launch(&launch);
+    return acl_launch(&launch);
 }
 
 aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData,
@@ -266,7 +267,7 @@ static aclError launch_host_args(struct client_launch *launch, const void *host_
     launch->patches = patches;
     launch->patch_count = count;
     if (error == ACL_SUCCESS)
-        error = client_launch(launch);
+        error = acl_launch(launch);
     free(block);
     free(patches);
     return error;
@@ -337,5 +338,5 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
         .function = &function, .stream = &the_stream, .blocks = numBlocks, .block = block};
     if (error == ACL_SUCCESS)
         error = gather(&kernel, args, block, &launch.block_size);
-    return error != ACL_SUCCESS ? error : client_launch(&launch);
+    return error != ACL_SUCCESS ? error : acl_launch(&launch);
 }

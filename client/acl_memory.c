@@ -266,7 +266,8 @@ static aclError free_host(void *ptr)
     struct client_range range;
     if (ptr == NULL)
         return client_fail_null("hostPtr");
-    if (!client_ranges_remove(CLIENT_HOST_RANGES, (uint64_t)(uintptr_t)ptr, &range))
+    bool is_ours = client_ranges_find_host((uint64_t)(uintptr_t)ptr, &range) && range.owned != NULL;
+    if (!is_ours || !client_ranges_remove(CLIENT_HOST_RANGES, (uint64_t)(uintptr_t)ptr, &range))
         return client_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "%p did not come from aclrtMallocHost, or was freed before", ptr);
     free(range.owned);
@@ -315,6 +316,34 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
         return error;
     *free = (size_t)result.u.memory_info.free_bytes;
     *total = (size_t)result.u.memory_info.total_bytes;
+    return ACL_SUCCESS;
+}
+
+/* One component: this process, and whoever shares its session. Its peak is not counted. */
+aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum,
+                              size_t *outputNum)
+{
+    client_begin("aclrtGetMemUsageInfo");
+    struct soma_command command;
+    struct soma_result result;
+    if (memUsageInfo == NULL || outputNum == NULL)
+        return client_fail_null(memUsageInfo == NULL ? "memUsageInfo" : "outputNum");
+    aclError error = client_device_check(deviceId);
+    if (error != ACL_SUCCESS)
+        return error;
+    soma_command_init(&command, SOMA_OP_MEMORY_INFO);
+    soma_command_set(&command, SOMA_FIELD_device, (uint64_t)deviceId);
+    error = client_call(&command, &result);
+    if (error != ACL_SUCCESS)
+        return error;
+    *outputNum = inputNum > 0 ? 1 : 0;
+    if (inputNum == 0)
+        return ACL_SUCCESS;
+    uint64_t used = result.u.memory_info.total_bytes - result.u.memory_info.free_bytes;
+    memset(memUsageInfo, 0, sizeof(*memUsageInfo));
+    (void)snprintf(memUsageInfo->name, sizeof(memUsageInfo->name), "soma");
+    memUsageInfo->curMemSize = used;
+    memUsageInfo->memPeakSize = used;
     return ACL_SUCCESS;
 }
 

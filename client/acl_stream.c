@@ -1,5 +1,7 @@
 /* Streams. */
 #include "acl_attach.h"
+#include "acl_callbacks.h"
+#include "acl_exception.h"
 #include "acl_stream.h"
 #include "call.h"
 #include "context.h"
@@ -58,6 +60,7 @@ aclError acl_create_stream(aclrtStream *stream, uint32_t priority, uint32_t flag
         return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a stream");
     }
     *stream = object.handle;
+    acl_call_stream_state(object.handle, ACL_RT_STREAM_STATE_CREATE_POST);
     return ACL_SUCCESS;
 }
 
@@ -86,6 +89,7 @@ static aclError destroy_stream(const char *call, aclrtStream stream)
     if (object.is_default)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "%p is the default stream of a context and ends with it", stream);
+    acl_call_stream_state(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
     stream_command(&command, SOMA_OP_STREAM_DESTROY, &object);
     error = client_call(&command, NULL);
     if (error == ACL_SUCCESS)
@@ -118,7 +122,9 @@ static aclError synchronize_stream(aclrtStream stream, int32_t timeout)
     if (timeout > 0)
         soma_command_set(&command, SOMA_FIELD_timeout_ms, (uint64_t)timeout);
     error = client_call(&command, NULL);
-    return error != ACL_SUCCESS ? error : client_stream_take_fault(object.device, object.id);
+    if (error == ACL_SUCCESS)
+        error = client_stream_take_fault(object.device, object.id);
+    return acl_tell_exception(error, object.device, false, object.id);
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream)
@@ -150,6 +156,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     bool is_complete = error == ACL_SUCCESS && result.u.stream.status == SOMA_COMPLETION_COMPLETE;
     if (is_complete)
         error = client_stream_take_fault(object.device, object.id);
+    error = acl_tell_exception(error, object.device, false, object.id);
     if (error == ACL_SUCCESS)
         *status = is_complete ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
     return error;

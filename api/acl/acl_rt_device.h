@@ -119,7 +119,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t 
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value);
 
 /* Change a setting of the thread's context: opt 0 to 2. Kept only.
- * Errors: 100000 another opt; 107002; 107000 value is not 0 or 1 (ACL_OPT_DETERMINISTIC: 0 to 3). */
+ * Errors: 100000 another opt; 107002; 107000 value is not 0 or 1 (ACL_OPT_DETERMINISTIC: 0 to 3).
+ */
 ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /* ---- Other devices ---- */
@@ -132,7 +133,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, in
 /* Let the thread's device reach another one, until it is reset. Copies between emulated devices
  * work without it.
  *   flags  0
- * Errors: 100000 the thread's device itself; 100028 flags is not 0; 107001; 107002. */
+ * Errors: 100000 the thread's device itself; 200006 flags is not 0; 107001; 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
 /* Undo aclrtDeviceEnablePeerAccess; nothing to undo is no error.
@@ -359,7 +360,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevRe
                                                     uint32_t *value);
 
 /* Limit how many cores of a kind the process uses on a device, until it is reset. Kept only.
- * Errors: 107000 no such kind, or more than the device has; 107001; 507033 the device is not set. */
+ * Errors: 107000 no such kind, or more than the device has; 107001; 507033 the device is not set.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
                                                     uint32_t value);
 
@@ -432,7 +434,9 @@ typedef enum aclrtDeviceState {
 /* Called before and after a device is set and reset. */
 typedef void (*aclrtDeviceStateCallback)(int32_t deviceId, aclrtDeviceState state, void *args);
 
-/* Have callback called under the name regName; NULL ends it. args is kept. */
+/* Have callback called, in the thread that makes the call, when a device's default context comes
+ * and goes: at its first aclrtSetDevice and its last aclrtResetDevice. regName   at most 127 bytes;
+ * copied callback  NULL ends it args      kept Errors: 107000 the name has a callback. */
 ACL_FUNC_VISIBILITY aclError aclrtRegDeviceStateCallback(const char *regName,
                                                          aclrtDeviceStateCallback callback,
                                                          void *args);

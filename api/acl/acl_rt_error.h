@@ -32,17 +32,20 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 
 /* ---- Tasks that failed ---- */
 
-/* Called once for every task that fails, in a thread of the library. */
+/* Called once for a stream's kernel that failed, in the thread whose synchronisation (or query)
+ * learns of it, before that call returns. It may call any function but those that wait. */
 typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo *exceptionInfo);
 
 /* Have callback called for failed tasks; replaces the one set before, NULL ends it. */
 ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
-/* Have callback called as well; several can be registered. */
+/* Have callback called as well; several can be registered, each once.
+ * Errors: 107000 NULL. */
 ACL_FUNC_VISIBILITY aclError
 aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 
-/* Undo aclrtExceptionInfoCallbackRegister. */
+/* Undo aclrtExceptionInfoCallbackRegister; nothing to undo is no error.
+ * Errors: 107000 NULL. */
 ACL_FUNC_VISIBILITY aclError
 aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
@@ -61,11 +64,13 @@ ACL_FUNC_VISIBILITY uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExcept
 /* Its error number; UINT32_MAX for NULL. */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info);
 
-/* Argument block of the kernel that failed, on the device, and its size in bytes. */
+/* Argument block of the kernel that failed, on the device, and its size in bytes; NULL and 0 when
+ * the block was in host memory. Errors: -1 info is NULL. */
 ACL_FUNC_VISIBILITY aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info,
                                                            void **devArgsPtr, uint32_t *devArgsLen);
 
-/* The kernel that failed. */
+/* The kernel that failed.
+ * Errors: -1 info is NULL. */
 ACL_FUNC_VISIBILITY aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionInfo *info,
                                                                  aclrtFuncHandle *func);
 
@@ -122,7 +127,8 @@ typedef struct aclrtErrorInfo {
 } aclrtErrorInfo;
 
 /* What failed on a device. On an emulated device the only failures are kernels that touch memory
- * that is not live: ACL_RT_ERROR_AICORE, else ACL_RT_NO_ERROR.
+ * that is not live: ACL_RT_ERROR_AICORE once a synchronisation has told one, until the device is
+ * reset, else ACL_RT_NO_ERROR.
  *   errorInfo  out: the whole struct is written
  * Errors: 107001 no such device. */
 ACL_FUNC_VISIBILITY aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo);

@@ -70,9 +70,8 @@ ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char *pkgName, char *versionStr
  * Errors: 100000 NULL, or no such package. */
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum);
 
-/* Whether programs built for a SoC run on the emulated one: *canCompatible is 1 if both have the same
- * NPU architecture, else 0.
- * Errors: 107000 NULL, or no such SoC. */
+/* Whether programs built for a SoC run on the emulated one: *canCompatible is 1 if both have the
+ * same NPU architecture, else 0. Errors: 107000 NULL, or no such SoC. */
 ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
                                                          int32_t *canCompatible);
 
@@ -111,26 +110,37 @@ typedef enum aclRegisterCallbackType {
     ACL_REG_TYPE_OTHER = 65535
 } aclRegisterCallbackType;
 
-/* Called in aclInit with the configuration, which has len bytes. */
+/* Called in aclInit with the text of its configuration file, len bytes ("" without one). Another
+ * answer than ACL_SUCCESS makes aclInit fail with it. */
 typedef aclError (*aclInitCallbackFunc)(const char *configStr, size_t len, void *userData);
 
-/* Called in aclFinalize. */
+/* Called in aclFinalize before anything ends. Another answer than ACL_SUCCESS makes aclFinalize
+ * fail with it. */
 typedef aclError (*aclFinalizeCallbackFunc)(void *userData);
 
-/* Have cbFunc called in every aclInit to come; now too if ACL is initialised. userData is kept. */
+/* Have cbFunc called in every aclInit to come; now too if ACL is initialised. Only callbacks of the
+ * types ACL_MODEL, ACL_OP_EXECUTOR (with a configuration file), ACL_DVPP and OTHER are called, in
+ * this order.
+ *   userData  kept
+ * Errors: 100000 NULL; 500000 the type has one; OTHER can have several. */
 ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(aclRegisterCallbackType type,
                                                      aclInitCallbackFunc cbFunc, void *userData);
 
-/* Undo aclInitCallbackRegister. */
+/* Undo aclInitCallbackRegister.
+ * Errors: 100000 NULL; 500000 the type has no such callback. */
 ACL_FUNC_VISIBILITY aclError aclInitCallbackUnRegister(aclRegisterCallbackType type,
                                                        aclInitCallbackFunc cbFunc);
 
-/* Have cbFunc called in every aclFinalize to come. userData is kept. */
+/* Have cbFunc called in every aclFinalize to come that ends something: types ACL_OP_COMPILER,
+ * ACL_MODEL, ACL_DVPP and OTHER, in this order.
+ *   userData  kept
+ * Errors: as aclInitCallbackRegister. */
 ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type,
                                                          aclFinalizeCallbackFunc cbFunc,
                                                          void *userData);
 
-/* Undo aclFinalizeCallbackRegister. */
+/* Undo aclFinalizeCallbackRegister.
+ * Errors: as aclInitCallbackUnRegister. */
 ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type,
                                                            aclFinalizeCallbackFunc cbFunc);
 

@@ -96,13 +96,18 @@ typedef struct aclrtMemcpyBatchAttr {
     uint8_t rsv[16]; /* 0 */
 } aclrtMemcpyBatchAttr;
 
-/* Make numBatches copies, all in one direction; attrs[k] holds from copy attrsIndexes[k] on. */
+/* Make numBatches copies between host and devices; copies of 0 bytes are skipped. attrs[k] holds
+ * from copy attrsIndexes[k] on; the first index is 0, and they rise. failIndex  out: the copy that
+ * failed, those before it are done; SIZE_MAX if none did. Written whenever the arguments before it
+ * are good Errors: 100000 NULL, numBatches 0, a size over its destMax, rsv not 0; 107000 bad
+ * indexes, or locations other than host and device; as aclrtMemcpy. */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs,
                                               size_t *sizes, size_t numBatches,
                                               aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
                                               size_t numAttrs, size_t *failIndex);
 
-/* Queue what aclrtMemcpyBatch does; *failIndex is the bad copy, or SIZE_MAX. */
+/* Queue what aclrtMemcpyBatch does.
+ * Errors: as aclrtMemcpyBatch and aclrtMemcpyAsync. */
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs,
                                                    size_t *sizes, size_t numBatches,
                                                    aclrtMemcpyBatchAttr *attrs,

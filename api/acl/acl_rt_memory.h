@@ -166,18 +166,25 @@ typedef enum aclrtHostMemMapCapability {
     ACL_RT_HOST_MEM_MAP_SUPPORTED = 1
 } aclrtHostMemMapCapability;
 
-/* Register memory of the program, aligned to 4096 bytes, for kernels; *devPtr is its device
- * address. */
+/* Register memory of the program as page-locked. Its device address is ptr itself: copies and fills
+ * reach it there; a kernel that touches it fails with 507015, because kernels run in the service.
+ *   devPtr  out
+ * Errors: 100000 NULL, size 0; 107002; 207000 unknown type; 507910 some of it is registered, or of
+ * aclrtMallocHost; 107000 device memory. */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type,
                                                void **devPtr);
 
-/* Register memory of the program, for copies or kernels as flag says. */
+/* As aclrtHostRegister, as flag says: ACL_HOST_REG_PINNED alone gives no device address.
+ * Errors: as aclrtHostRegister; 107000 no flag, or unknown ones. */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag);
 
-/* Device address of registered memory; flag is 0. */
+/* Device address of memory that is registered for devices, or of aclrtMallocHost.
+ *   flag  0
+ * Errors: 100000 NULL, or flag is not 0; 107002; 107000 not registered for devices. */
 ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag);
 
-/* Undo registering; ptr is the address that was registered. */
+/* Undo registering; ptr is the address that was registered.
+ * Errors: 107002; 507911 not registered. */
 ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void *ptr);
 
 /* Whether a unit reaches registered memory. Answers ACL_ERROR_RT_FEATURE_NOT_SUPPORT (207000). */
@@ -214,7 +221,9 @@ typedef struct aclrtMemUsageInfo {
  * Errors: 107002 no context. */
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total);
 
-/* Memory that each component uses: at most inputNum of them, *outputNum says how many. */
+/* Memory that each component uses: at most inputNum of them, *outputNum says how many. Here all is
+ * one component, "soma"; its peak is not counted and equals what it uses.
+ * Errors: 107001 no such device. */
 ACL_FUNC_VISIBILITY aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo,
                                                   size_t inputNum, size_t *outputNum);
 

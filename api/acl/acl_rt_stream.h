@@ -183,7 +183,11 @@ typedef enum aclrtStreamState {
 /* Called after a stream is made and before it is destroyed. */
 typedef void (*aclrtStreamStateCallback)(aclrtStream stm, aclrtStreamState state, void *args);
 
-/* Have callback called under the name regName; NULL ends it. args is kept. */
+/* Have callback called, in the thread that makes the call, for streams other than default ones.
+ *   regName   at most 127 bytes; copied
+ *   callback  NULL ends it
+ *   args      kept
+ * Errors: 107000 the name has a callback. */
 ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(const char *regName,
                                                          aclrtStreamStateCallback callback,
                                                          void *args);
@@ -241,9 +245,8 @@ ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 /* As aclrtSetOpExecuteTimeOut, in milliseconds, at most 1,000,000. */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout);
 
-/* As aclrtSetOpExecuteTimeOut, in microseconds; *actualTimeout is what is in force: 1 to 254 steps of
- * aclrtGetOpTimeOutInterval.
- * Errors: 107002. */
+/* As aclrtSetOpExecuteTimeOut, in microseconds; *actualTimeout is what is in force: 1 to 254 steps
+ * of aclrtGetOpTimeOutInterval. Errors: 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout);
 
 /* How long a kernel may take: milliseconds. */
@@ -274,7 +277,8 @@ ACL_FUNC_VISIBILITY aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stre
 
 /* ---- The last task ---- */
 
-/* Number of the task that the calling thread queued last. */
+/* Number of the kernel that the calling thread launched last; 0 before the first. Other work has no
+ * numbers here. */
 ACL_FUNC_VISIBILITY aclError aclrtGetThreadLastTaskId(uint32_t *taskId);
 
 /* Queue a mark for the profiler. Answers ACL_ERROR_RT_FEATURE_NOT_SUPPORT (207000). */

@@ -32,6 +32,9 @@ struct client_suite {
     S(device_info, 0)                                                                              \
     S(stream_settings, 0)                                                                          \
     S(allocator, 0)                                                                                \
+    S(callbacks, 0)                                                                                \
+    S(exception, 0)                                                                                \
+    S(host_register, 0)                                                                            \
     S(no_memory, 0)
 
 #define CLIENT_ROW(name, needs_fake) extern const struct client_suite suite_##name;
