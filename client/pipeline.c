@@ -149,6 +149,27 @@ static bool is_timeout(enum soma_status status)
            status == SOMA_DEVICE_SYNC_TIMEOUT;
 }
 
+/* Read a command of the batch that was sent last again, and tell it as JSON. Contents stand apart
+ * and are not told. Returns its number in the session, from 1. */
+static uint64_t tell_command(const struct client_pipeline *pipeline, uint32_t index,
+                             struct soma_writer *told)
+{
+    struct soma_batch_reader batch;
+    struct soma_command command;
+    struct wire_arena arena;
+    wire_arena_init(&arena);
+    bool good = soma_batch_open(&batch, pipeline->body.ptr, pipeline->body.len, NULL) == SOMA_OK;
+    uint64_t first = good ? batch.header.sequence : 0;
+    while (good && batch.taken <= index && batch.taken < batch.header.count)
+        good = soma_batch_next(&batch, &arena, &command, NULL) == SOMA_OK;
+    if (good) {
+        command.present &= ~SOMA_HAS(data);
+        wire_encode_command(told, &command);
+    }
+    wire_arena_release(&arena);
+    return first + index + 1;
+}
+
 /* The first record of a batch that answers nothing else: a wait whose time ran out, which the copy
  * has foreseen (the digest tells), or what the service refused. */
 static aclError fail_refused(struct client_pipeline *pipeline,
@@ -164,10 +185,15 @@ static aclError fail_refused(struct client_pipeline *pipeline,
         client_result_clear(&result);
         return ACL_SUCCESS;
     }
+    struct soma_writer told;
+    soma_writer_init(&told, SOMA_MESSAGE_BYTES);
+    uint64_t number = tell_command(pipeline, reader->error_index, &told);
     (void)snprintf(why, sizeof(why),
-                   "command %" PRIu64 " of this program failed at the service after the call had "
-                   "returned: %.600s",
-                   reader->answer.next_sequence, error.message);
+                   "command %" PRIu64 " of this program failed at the service after its call had "
+                   "returned: %.*s: %.450s",
+                   number, (int)(told.len < 200 ? told.len : 200), told.len > 0 ? told.ptr : "",
+                   error.message);
+    soma_writer_release(&told);
     return break_off(pipeline, soma_status_info(status)->acl_error, why);
 }
 

@@ -14,7 +14,8 @@
  *   header  u32 SOMA_BATCH_ANSWER, u16 version, u16 flags, u32 count of records, u32 completed,
  *           u64 next sequence, u64 digest of the session, u64 its host clock in ns
  *   record  u16 0: an answer: u16 message + 1, u32 0, its members (messages.def) in order
- *           u16 status number: u16 field bytes, u32 message bytes, then both, padded to 8
+ *           u16 status number: u16 0, u32 index of the command in its batch, then field and
+ *           message: u64 length and bytes padded to 8
  *   member  numbers, words, booleans, addresses and doubles: u64; TEXT, NAME, DATA: u64 length and
  *           bytes padded to 8; OBJECT: its members; ARRAY: u64 count and items
  * Everything is bounded by the body; anything that does not fit exactly is refused as a whole. */
@@ -92,12 +93,15 @@ struct soma_batch_answer {
 /* Reserve the header at the start of an empty writer; soma_batch_end_answer fills it in. */
 void soma_batch_begin_answer(struct soma_writer *writer);
 void soma_batch_put_result(struct soma_writer *writer, const struct soma_result *result);
-void soma_batch_put_error(struct soma_writer *writer, const struct soma_error *error);
+/* index: of the command in its batch */
+void soma_batch_put_error(struct soma_writer *writer, const struct soma_error *error,
+                          uint32_t index);
 void soma_batch_end_answer(struct soma_writer *writer, const struct soma_batch_answer *answer);
 
 struct soma_batch_answer_reader {
     const unsigned char *at, *end;
     struct soma_batch_answer answer;
+    uint32_t error_index; /* of the last error: the command's place in its batch */
 };
 
 bool soma_batch_open_answer(struct soma_batch_answer_reader *reader, const void *body, size_t len);

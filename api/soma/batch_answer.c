@@ -104,9 +104,10 @@ void soma_batch_put_result(struct soma_writer *writer, const struct soma_result 
         put_message(writer, result->message, (const char *)&result->u);
 }
 
-void soma_batch_put_error(struct soma_writer *writer, const struct soma_error *error)
+void soma_batch_put_error(struct soma_writer *writer, const struct soma_error *error,
+                          uint32_t index)
 {
-    put_u64(writer, (uint64_t)error->status);
+    put_u64(writer, (uint64_t)error->status | (uint64_t)index << 32);
     put_bytes(writer, error->field, strlen(error->field));
     put_bytes(writer, error->message, strlen(error->message));
 }
@@ -329,6 +330,7 @@ enum soma_status soma_batch_next_answer(struct soma_batch_answer_reader *reader,
         if (!take_bytes(reader, &field) || !take_bytes(reader, &message))
             return broken(error);
         char name[SOMA_FIELD_BYTES];
+        reader->error_index = (uint32_t)(head >> 32);
         copy_text(name, sizeof(name), &field);
         return soma_fail(error, soma_status_info((enum soma_status)(head & 0xffff))->status, name,
                          "%.*s", (int)message.len, message.ptr);

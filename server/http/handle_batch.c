@@ -102,7 +102,8 @@ static void put_outcome(struct request *req)
         else if (is_good)
             soma_batch_put_result(&batch->writer, &req->result);
         else
-            soma_batch_put_error(&batch->writer, &req->error);
+            soma_batch_put_error(&batch->writer, &req->error,
+                                 batch->reader.taken > 0 ? batch->reader.taken - 1 : 0);
         batch->records++;
     }
     if (is_good)

@@ -16,4 +16,13 @@
 #define HAS_THREAD_SANITIZER false
 #endif
 
+/* A child of a process with threads may allocate. gcc's ASan may not: a thread of the parent can
+ * hold its allocator's lock for ever in the child. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ADDRESS_SANITIZER true
+#else
+#define HAS_ADDRESS_SANITIZER false
+#endif
+#define CAN_USE_FORKED_CHILD (!HAS_THREAD_SANITIZER && !HAS_ADDRESS_SANITIZER)
+
 #endif

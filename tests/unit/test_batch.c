@@ -517,11 +517,12 @@ static void test_errors_round_trip(void)
         soma_writer_init(&body, 1 << 16);
         (void)soma_fail(&sent, row->status, "size", "a text with %u%%", i);
         soma_batch_begin_answer(&body);
-        soma_batch_put_error(&body, &sent);
+        soma_batch_put_error(&body, &sent, 7);
         soma_batch_end_answer(&body, &(struct soma_batch_answer){1, 0, 0, 0, 0});
         EXPECT(soma_batch_open_answer(&reader, body.ptr, body.len) &&
                    soma_batch_next_answer(&reader, &result, &received) == row->status &&
-                   received.status == row->status && same_words(received.field, "size") &&
+                   received.status == row->status && reader.error_index == 7 &&
+                   same_words(received.field, "size") &&
                    same_words(received.message, sent.message) && reader.at == reader.end,
                "%s becomes %s", sent.message, received.message);
         soma_writer_release(&body);
