@@ -56,7 +56,7 @@ static void send_foreign(const struct scene *scene, const char *method, const ch
     char whole[256];
     struct http_client *client = http_client_create(scene->somad.url);
     CU_ASSERT_FATAL(client != NULL && client_session_get(&session) == ACL_SUCCESS);
-    bool is_delete = strcmp(method, "DELETE") == 0;
+    bool is_delete = strcmp(path, "/v1/sessions/") == 0;
     (void)snprintf(whole, sizeof(whole), "%s%s", path, is_delete ? session->id : "");
     struct http_request request = {.method = method,
                                    .path = whole,
@@ -93,6 +93,25 @@ static void test_foreign_command(void)
     scene_end(&scene);
 }
 
+/* What the copy allows and the service refuses: told with its arguments and its place. */
+static void test_late_failure(void)
+{
+    struct scene scene;
+    char address[32];
+    scene_begin(&scene, false, NULL);
+    void *ptr = scene_malloc(&scene, 64);
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene.stream));
+    send_foreign(&scene, "DELETE", "/v1/devices/0/pools/1", NULL);
+    scene_free(&scene, ptr);
+    (void)GIVES(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeStream(scene.stream));
+    (void)snprintf(address, sizeof(address), "\"ptr\":\"%p\"", ptr);
+    (void)text_has("failed at the service after its call had returned");
+    (void)text_has("\"op\":\"memory.freeAsync\"");
+    (void)text_has(address);
+    (void)text_has("command ");
+    scene_end(&scene);
+}
+
 static void test_session_ended(void)
 {
     struct scene scene;
@@ -107,6 +126,7 @@ static void test_session_ended(void)
 }
 
 const struct pipeline_test lost_tests[] = {
+    {"a command that fails later is told with its arguments", test_late_failure},
     {"the server is killed or stopped in mid-batch", test_server_dies},
     {"a command of somebody else", test_foreign_command},
     {"the session is ended by somebody else", test_session_ended},
