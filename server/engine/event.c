@@ -119,13 +119,15 @@ enum soma_status event_destroy(struct call *call)
 /* ---- recording ---- */
 
 /* Streams that already wait for a record that has just been placed now know what it knows, and so
- * does everything recorded behind them. Clocks only grow: repeat until none does. No memory for a
- * joined clock costs reuse, never safety. */
-static bool learn(struct engine *engine, struct vclock **clock, struct point *point, uint64_t self)
+ * does everything recorded behind them. Clocks only grow: repeat until none does. */
+
+/* Join `other`, and the extra entry if it names a stream, into *clock. Returns whether that grew.
+ * No memory for a joined clock costs reuse, never safety. */
+static bool learn(struct engine *engine, struct vclock **clock, struct vclock *other,
+                  struct vclock_entry extra, uint64_t self)
 {
     struct vclock *joined;
-    if (!point->is_placed || !vclock_join(engine, *clock, point->clock, point->stream_key,
-                                          point->position, self, &joined))
+    if (!vclock_join(engine, *clock, other, extra.stream_key, extra.position, self, &joined))
         return false;
     bool grew = joined != *clock;
     vclock_unref(engine, *clock);
@@ -135,16 +137,19 @@ static bool learn(struct engine *engine, struct vclock **clock, struct point *po
 
 static bool learn_in_queue(struct engine *engine, struct stream *stream)
 {
+    struct vclock *told = NULL; /* by the waits so far */
+    struct vclock_entry nothing = {0, 0};
     bool grew = false;
-    for (struct task *wait = stream->head; wait != NULL; wait = wait->next) {
-        if (wait->after == NULL || !wait->is_ordered || !wait->after->is_placed)
-            continue;
-        grew |= learn(engine, &stream->clock, wait->after, stream->key);
-        for (struct task *task = wait; task != NULL; task = task->next) {
-            for (struct point *point = task->points; point != NULL; point = point->next)
-                grew |= learn(engine, &point->clock, wait->after, stream->key);
-        }
+    for (struct task *task = stream->head; task != NULL; task = task->next) {
+        const struct point *after = task->after;
+        if (after != NULL && task->is_ordered && after->is_placed)
+            (void)learn(engine, &told, after->clock,
+                        (struct vclock_entry){after->stream_key, after->position}, stream->key);
+        for (struct point *point = task->points; point != NULL; point = point->next)
+            grew |= learn(engine, &point->clock, told, nothing, stream->key);
     }
+    grew |= learn(engine, &stream->clock, told, nothing, stream->key);
+    vclock_unref(engine, told);
     return grew;
 }
 
