@@ -229,7 +229,7 @@ static void fail_each(long fail_more)
         absorbed += run.absorbed;
         fixture_text_clear(&run.answers);
     }
-    EXPECT(absorbed * 5 < refused, "%ld of %ld failures were not told", absorbed,
+    EXPECT(absorbed * 3 < refused, "%ld of %ld failures were not told", absorbed,
            absorbed + refused);
     fixture_text_clear(&wanted.answers);
 }
