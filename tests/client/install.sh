@@ -14,12 +14,9 @@ trap 'rm -rf "$work"' EXIT
 DESTDIR= cmake --install "$1" --prefix "$work/soma" >"$work/log" || { cat "$work/log"; exit 1; }
 pc=$(find "$work/soma" -name soma.pc)
 [ -n "$pc" ] || { echo "soma.pc is not installed"; exit 1; }
-prefix=$(sed -n 's/^prefix=//p' "$pc")
-flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$work/soma" \
-    --cflags --libs soma)
-libdir=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$work/soma" \
-    --variable=libdir soma)
-echo "installed for $prefix; flags: $flags"
+flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs soma)
+libdir=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --variable=libdir soma)
+echo "flags: $flags"
 
 # Only what is installed may be used: the program is compiled outside the source tree.
 cp "$source/examples/soma_article.c" "$work/"
