@@ -23,6 +23,30 @@ static void event_command(struct soma_command *command, enum soma_op op,
 
 /* ---- making and ending ---- */
 
+#define EVENTS_MAX 65536u /* of a device of Atlas A2; the service itself has no such limit */
+
+aclError aclrtGetEventAvailNum(uint32_t *eventCount)
+{
+    client_begin("aclrtGetEventAvailNum");
+    struct client_object context;
+    struct soma_command command;
+    struct soma_result result;
+    if (eventCount == NULL)
+        return client_fail_null("eventCount");
+    aclError error = client_context_require(&context);
+    if (error != ACL_SUCCESS)
+        return error;
+    soma_command_init(&command, SOMA_OP_EVENT_LIST);
+    soma_command_set(&command, SOMA_FIELD_device, context.device);
+    error = client_call(&command, &result);
+    if (error != ACL_SUCCESS)
+        return error;
+    size_t used = result.u.event_list.events.count;
+    *eventCount = used < EVENTS_MAX ? EVENTS_MAX - (uint32_t)used : 0;
+    client_result_clear(&result);
+    return ACL_SUCCESS;
+}
+
 static aclError check_flags(uint32_t flag)
 {
     bool is_single = (flag & (flag - 1)) == 0;

@@ -50,7 +50,8 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
  * Errors: 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId);
 
-/* How many more events the device can have. */
+/* How many more events a device of Atlas A2 could have, of 65,536; an emulated one has no such
+ * limit. Errors: 107002. */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventAvailNum(uint32_t *eventCount);
 
 /* ---- Recording and waiting ---- */

@@ -143,11 +143,31 @@ static void test_overflow(void)
     fixture_end();
 }
 
+static void test_events_left(void)
+{
+    aclrtEvent event = NULL;
+    uint32_t before = 0, after = 0;
+    fixture_begin();
+    (void)GIVES(PARAM, aclrtGetEventAvailNum(NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtGetEventAvailNum(&before));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateEvent(&event));
+    (void)GIVES(ACL_SUCCESS, aclrtGetEventAvailNum(&after));
+    (void)EXPECT(after == before - 1, "%u of %u", after, before);
+    (void)GIVES(ACL_SUCCESS, aclrtDestroyEvent(event));
+    (void)GIVES(ACL_SUCCESS, aclrtGetEventAvailNum(&after));
+    (void)EXPECT(after == before, "%u of %u", after, before);
+    (void)GIVES(ACL_SUCCESS, aclrtResetDevice(0));
+    (void)GIVES(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetEventAvailNum(&after));
+    (void)GIVES(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetStreamAvailableNum(&after));
+    fixture_end();
+}
+
 static const struct client_test tests[] = {
     {"made with settings", test_made_with_settings},
     {"failure mode", test_failure_mode},
     {"attributes", test_attributes},
     {"overflow", test_overflow},
+    {"events left", test_events_left},
     {NULL, NULL},
 };
 const struct client_suite suite_stream_settings = {"stream_settings", tests};
