@@ -265,7 +265,7 @@ over_memory() {
     done
     echo "ended after $i blocks of 32 MiB, of 256 MiB"
     [ "$i" -ge 3 ] && [ "$i" -lt 10 ]
-    docker events --since "$since" --until "$(date +%s)" --filter event=oom --filter "container=$victim" | grep oom
+    docker events --since "$since" --until "$(($(date +%s) + 2))" --filter event=oom --filter "container=$victim" | grep oom
     eventually is_healthy "$victim"
     [ "$(docker inspect --format '{{.RestartCount}}' "$victim")" -ge 1 ]
     [ "$(curl --silent --header "Soma-Session: $greedy" "$balancer/v1/devices" | reason_of)" = SESSION_LOST ]
