@@ -40,7 +40,11 @@ engine_stop() {
     fi
     awk -v dir="$engine_dir/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r |
         while read -r mount; do umount "$mount" || true; done
-    [ ! -s "$engine_dir/iptables" ] || iptables-restore <"$engine_dir/iptables" || true
+    # Where there was no table there is nothing to go back to: empty ones.
+    grep -q '^\*nat' "$engine_dir/iptables" || printf '*nat\nCOMMIT\n' >>"$engine_dir/iptables"
+    grep -q '^\*filter' "$engine_dir/iptables" ||
+        printf '*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n' >>"$engine_dir/iptables"
+    iptables-restore <"$engine_dir/iptables" || true
     [ -e "$engine_dir/had-bridge" ] || ip link delete docker0 2>/dev/null || true
     cat "$engine_dir/forward" >/proc/sys/net/ipv4/ip_forward || true
     find /sys/fs/cgroup -depth -type d -path '*/soma-test*' -exec rmdir {} + 2>/dev/null || true
