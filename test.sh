@@ -41,14 +41,17 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
+# All that has threads or talks to what has them.
+threaded='^(http|conformance.*|acl_unsupported|client|client_(pipelined|unpipelined|flushed|process|pipeline|cut_unpipelined))$'
+
 case "${1:-all}" in
 release) run_preset release ;;
 asan) run_preset asan -LE release_only ;;
-tsan) run_preset tsan -L threads ;;
+tsan) run_preset tsan -LE release_only -R "$threaded" ;;
 all)
     run_preset release
     run_preset asan -LE release_only
-    run_preset tsan -L threads
+    run_preset tsan -LE release_only -R "$threaded"
     ;;
 *)
     echo "usage: ./test.sh [release|asan|tsan]" >&2

@@ -59,7 +59,8 @@ static bool client_stop(struct client *client)
 
 /* ---- pairs ---- */
 
-/* Pairs per second; a synchronise behind each ten thousand, so that the service has confirmed all. */
+/* Pairs per second; a synchronise behind each ten thousand, so that the service has confirmed all.
+ */
 static bool measure_pairs(struct client *client, double seconds, struct bench_series *rates)
 {
     double start = bench_now(), now = start;
