@@ -49,16 +49,20 @@ example() {
     fi
 }
 
+export PYTHONDONTWRITEBYTECODE=1 # the examples leave nothing beside themselves
 example curl "$examples/curl/soma_article.sh"
 example python python3 "$examples/python/soma_article.py"
 example node node "$examples/node/soma_article.mjs"
+example "curl, on-chip" "$examples/curl/tbufpool_two_stages.sh" "$work/picture.svg"
+example "python, on-chip" python3 "$examples/python/tbufpool_two_stages.py"
 for program in "$@"; do
     example "$(basename "$program")" "$program"
 done
 
 # What a wrong server looks like: one line, and exit code 1.
 for command in "bash $examples/curl/soma_article.sh" "python3 $examples/python/soma_article.py" \
-    "node $examples/node/soma_article.mjs"; do
+    "node $examples/node/soma_article.mjs" "bash $examples/curl/tbufpool_two_stages.sh" \
+    "python3 $examples/python/tbufpool_two_stages.py"; do
     command -v "${command%% *}" >/dev/null || continue
     # shellcheck disable=SC2086
     if SOMA_SERVER=http://127.0.0.1:9 timeout 60 $command >"$work/example" 2>&1; then
