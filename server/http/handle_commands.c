@@ -12,6 +12,10 @@
 
 #include <string.h>
 
+/* Of the answer up to and with a memory.read. Half of what an answer may have: the rest is for
+ * whatever else the batch answers. */
+#define READ_ANSWER_BYTES_MAX (ANSWER_BYTES_MAX / 2)
+
 /* ---- prepare ---- */
 
 static enum soma_status read_on_error(struct request *req, const cJSON *item)
@@ -143,6 +147,13 @@ static enum soma_status read_command(struct request *req, const cJSON *element)
                            "size: memory.read gives at most %s in base64; read in parts, or raw "
                            "with GET",
                            soma_bytes_text(text, SOMA_JSON_BODY_BYTES_MAX));
+    /* Refused before it runs: an answer that cannot be sent would hide what the others did. */
+    if (status == SOMA_OK && op->op == SOMA_OP_MEMORY_READ &&
+        req->batch.writer.len + (req->command.size + 2) / 3 * 4 > READ_ANSWER_BYTES_MAX)
+        status = soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
+                           "size: the answer to one request holds at most %s; read in several "
+                           "requests, or raw with GET",
+                           soma_bytes_text(text, READ_ANSWER_BYTES_MAX));
     return status;
 }
 
