@@ -16,9 +16,22 @@ struct executor {
     pthread_cond_t has_work;
     struct run_queue queue; /* of sessions, each referenced */
     bool is_stopping;
-    unsigned thread_count;
-    pthread_t threads[];
+    unsigned thread_count, idle_count; /* idle: without a session */
+    unsigned queued_count;             /* sessions in the queue */
+    pthread_t threads[EXECUTOR_THREADS_MAX];
 };
+
+static void *run_thread(void *ctx);
+
+/* With the lock held. false: there is no thread to be had. */
+static bool start_thread(struct executor *executor)
+{
+    if (pthread_create(&executor->threads[executor->thread_count], NULL, run_thread, executor) != 0)
+        return false;
+    executor->thread_count++;
+    executor->idle_count++;
+    return true;
+}
 
 /* With the lock held. */
 static void enqueue(struct executor *executor, struct session *session)
@@ -28,6 +41,10 @@ static void enqueue(struct executor *executor, struct session *session)
     session->is_queued = true;
     session_reference(session);
     TAILQ_INSERT_TAIL(&executor->queue, session, run_entry);
+    executor->queued_count++;
+    if (executor->queued_count > executor->idle_count &&
+        executor->thread_count < EXECUTOR_THREADS_MAX && !executor->is_stopping)
+        (void)start_thread(executor); /* without it, the work waits for one of the others */
     (void)pthread_cond_signal(&executor->has_work);
 }
 
@@ -108,30 +125,32 @@ static void *run_thread(void *ctx)
             continue;
         }
         TAILQ_REMOVE(&executor->queue, session, run_entry);
+        executor->queued_count--;
+        executor->idle_count--;
         (void)pthread_mutex_unlock(&executor->lock);
         work_for(executor, session);
         (void)pthread_mutex_lock(&executor->lock);
+        executor->idle_count++;
     }
     (void)pthread_mutex_unlock(&executor->lock);
     return NULL;
 }
 
-struct executor *executor_create(unsigned thread_count)
+struct executor *executor_create(void)
 {
-    struct executor *executor = calloc(1, sizeof(*executor) + thread_count * sizeof(pthread_t));
+    struct executor *executor = calloc(1, sizeof(*executor));
     if (executor == NULL)
         return NULL;
     (void)pthread_mutex_init(&executor->lock, NULL);
     (void)pthread_cond_init(&executor->has_work, NULL);
     TAILQ_INIT(&executor->queue);
-    for (unsigned i = 0; i < thread_count; i++) {
-        if (pthread_create(&executor->threads[i], NULL, run_thread, executor) != 0) {
-            executor_destroy(executor);
-            return NULL;
-        }
-        executor->thread_count++;
-    }
-    return executor;
+    (void)pthread_mutex_lock(&executor->lock);
+    bool good = start_thread(executor);
+    (void)pthread_mutex_unlock(&executor->lock);
+    if (good)
+        return executor;
+    executor_destroy(executor);
+    return NULL;
 }
 
 void executor_destroy(struct executor *executor)

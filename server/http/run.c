@@ -10,10 +10,7 @@
 #include "sessions.h"
 #include "waiters.h"
 
-#include <sched.h>
 #include <string.h>
-
-#define ENTER_TRIES 100u
 
 /* What became of a request on its connection's thread. */
 enum fate { FATE_ANSWERED, FATE_PARKED };
@@ -63,23 +60,10 @@ static enum fate run_key(struct request *req, bool *goes_on)
     }
 }
 
-/* Take the session's lock without ever blocking on slow work. */
-static bool enter_session(struct session *session)
-{
-    for (unsigned tries = 0; tries < ENTER_TRIES; tries++) {
-        if (pthread_mutex_trylock(&session->lock) == 0)
-            return true;
-        if (atomic_load_explicit(&session->slow, memory_order_relaxed) > 0)
-            return false;
-        (void)sched_yield();
-    }
-    return false;
-}
-
 static enum fate run_in_session(struct request *req)
 {
     struct session *session = req->session;
-    if (!req->is_slow && enter_session(session)) {
+    if (!req->is_slow && session_enter(session)) {
         bool is_parked = request_execute(req);
         (void)pthread_mutex_unlock(&session->lock);
         if (is_parked)

@@ -89,7 +89,7 @@ static bool create_parts(struct soma_server *server, char error[CONFIG_ERROR_BYT
     server->sessions = sessions_create(server);
     if (server->metrics == NULL || server->sessions == NULL)
         return fail(error, "no memory to start");
-    server->executor = executor_create((unsigned)server->threads);
+    server->executor = executor_create();
     if (server->executor != NULL)
         server->waiters = waiters_create(server);
     return server->waiters != NULL || fail(error, "no threads to start with");

@@ -7,13 +7,17 @@
 
 #define XXH_INLINE_ALL
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <xxhash.h>
 
 #define BUCKET_COUNT 4096u /* a power of two */
+#define ENTER_YIELDS 100u
+#define ENTER_PAUSE_NS 20000
 
 LIST_HEAD(session_bucket, session);
 TAILQ_HEAD(session_list, session);
@@ -209,6 +213,21 @@ void session_unreference(struct session *session)
 void session_touch_at(struct session *session, uint64_t now_ns)
 {
     atomic_store_explicit(&session->last_used_ns, now_ns, memory_order_relaxed);
+}
+
+bool session_enter(struct session *session)
+{
+    const struct timespec pause = {.tv_nsec = ENTER_PAUSE_NS};
+    for (unsigned tries = 0; pthread_mutex_trylock(&session->lock) != 0; tries++) {
+        if (atomic_load_explicit(&session->slow, memory_order_relaxed) > 0)
+            return false;
+        /* Whoever has it is done in no time, unless the system runs something else instead. */
+        if (tries < ENTER_YIELDS)
+            (void)sched_yield();
+        else
+            (void)nanosleep(&pause, NULL);
+    }
+    return true;
 }
 
 void session_touch(struct session *session)

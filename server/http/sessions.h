@@ -114,6 +114,10 @@ size_t sessions_count(struct sessions *sessions);
  * `default`) there was no memory for the one that takes its place. Its contents stay. */
 bool sessions_take_out(struct sessions *sessions, struct session *session);
 
+/* Take session->lock without ever blocking on slow work: true; or false when such work has it, or
+ * stands in the queue for it, and the executor has to be asked. */
+bool session_enter(struct session *session);
+
 /* With session->lock held: free what the session holds and end its waits. */
 void session_end(struct session *session);
 

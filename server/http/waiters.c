@@ -175,7 +175,7 @@ static void prod_all(struct waiters *waiters, struct prods *prods)
             continue;
         }
         idempotency_wake_gone(session->keys);
-        if (pthread_mutex_trylock(&session->lock) == 0) {
+        if (session_enter(session)) {
             waiters_wake(session);
             (void)pthread_mutex_unlock(&session->lock);
         } else {

@@ -46,25 +46,34 @@ static bool is_slow_running(void *ctx)
     return fixture_metric(f->client, "soma_requests_waiting") >= 1;
 }
 
-/* A matmul that takes its time, more requests for its session behind it, and everyone else. */
-static void test_long_kernel(void)
+static void kernel_body(char *body, size_t size, unsigned n)
 {
-    char body[256];
-    unsigned n = IS_SANITIZED ? 150 : 600;
-    enum { BEHIND = 6 };
-    struct fixture f;
-    struct worker slow, behind[BEHIND], other;
-    char id[64];
-    (void)snprintf(body, sizeof(body),
+    (void)snprintf(body, size,
                    "{\"kernel\":\"matmul\",\"args\":[{\"ptr\":\"0x12c0c0000000\"},"
                    "{\"ptr\":\"0x12c0c2000000\"},{\"ptr\":\"0x12c0c4000000\"},"
                    "{\"u32\":%u},{\"u32\":%u},{\"u32\":%u}]}",
                    n, n, n);
+}
+
+static void allocate_matrices(struct fixture *f)
+{
+    fixture_do(f->client, "POST", "/v1/devices/0/pools", NULL, 201);
+    for (unsigned i = 0; i < 3; i++)
+        fixture_do(f->client, "POST", "/v1/devices/0/pools/1:malloc", "{\"size\":\"32MiB\"}", 200);
+}
+
+/* A matmul that takes its time, more requests for its session behind it, and everyone else. */
+static void test_long_kernel(void)
+{
+    char body[256];
+    enum { BEHIND = 6 };
+    struct fixture f;
+    struct worker slow, behind[BEHIND], other;
+    char id[64];
+    kernel_body(body, sizeof(body), IS_SANITIZED ? 150 : 600);
     fixture_start(&f, NULL);
     fixture_open_session(f.client, "{\"devices\":1}", id);
-    fixture_do(f.client, "POST", "/v1/devices/0/pools", NULL, 201);
-    for (unsigned i = 0; i < 3; i++)
-        fixture_do(f.client, "POST", "/v1/devices/0/pools/1:malloc", "{\"size\":\"32MiB\"}", 200);
+    allocate_matrices(&f);
     http_client_set_session(f.client, NULL);
     uint64_t start = now_ms();
     start_worker(&slow, &f, id, LAUNCH, body, 1);
@@ -91,6 +100,41 @@ static void test_long_kernel(void)
            (unsigned long long)kernel_ms, (unsigned long long)longest,
            (unsigned long long)other.longest_ms);
     EXPECT(slow.failed == 0 && other.failed == 0, "failed");
+    fixture_stop(&f);
+}
+
+/* Long kernels in more sessions than there are processors: a short one in another session does not
+ * stand in a queue behind them. */
+static void test_long_kernels(void)
+{
+    enum { SLOW = 6 };
+    struct fixture f;
+    struct worker slow[SLOW], quick;
+    char body[256], ids[SLOW][64], id[64];
+    fixture_start(&f, NULL);
+    kernel_body(body, sizeof(body), IS_SANITIZED ? 150 : 400);
+    uint64_t start = now_ms();
+    for (unsigned i = 0; i < SLOW; i++) {
+        fixture_open_session(f.client, "{\"devices\":1}", ids[i]);
+        allocate_matrices(&f);
+        start_worker(&slow[i], &f, ids[i], LAUNCH, body, 4);
+    }
+    fixture_open_session(f.client, "{\"devices\":1}", id);
+    allocate_matrices(&f);
+    start_worker(&quick, &f, id, LAUNCH,
+                 "{\"kernel\":\"fill\",\"args\":[{\"ptr\":\"0x12c0c0000000\"},{\"u64\":4},"
+                 "{\"u32\":1}]}",
+                 4);
+    (void)pthread_join(quick.thread, NULL);
+    uint64_t quick_ms = now_ms() - start;
+    for (unsigned i = 0; i < SLOW; i++) {
+        (void)pthread_join(slow[i].thread, NULL);
+        EXPECT(slow[i].failed == 0, "%u failed", slow[i].failed);
+    }
+    uint64_t slow_ms = now_ms() - start;
+    printf(" [short kernels %llu ms, long ones %llu ms] ", (unsigned long long)quick_ms,
+           (unsigned long long)slow_ms);
+    EXPECT(quick.failed == 0 && quick_ms < slow_ms, "%llu ms", (unsigned long long)quick_ms);
     fixture_stop(&f);
 }
 
@@ -127,6 +171,7 @@ static void test_mixed_load(void)
 
 static const struct soma_test tests[] = {
     {"a long kernel", test_long_kernel},
+    {"long kernels", test_long_kernels},
     {"mixed load", test_mixed_load},
     {NULL, NULL},
 };
