@@ -110,7 +110,6 @@ struct batch {
     bool is_compact; /* the body is in the compact form: reader to outcome are in use */
     bool has_begun;
     struct soma_batch_reader reader;
-    uint64_t skip;    /* commands that the session has run already */
     uint32_t records; /* in the answer */
     struct soma_batch_answer outcome;
     const cJSON *next; /* element to run; NULL: none left */
