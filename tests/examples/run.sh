@@ -55,6 +55,7 @@ example python python3 "$examples/python/soma_article.py"
 example node node "$examples/node/soma_article.mjs"
 example "curl, on-chip" "$examples/curl/tbufpool_two_stages.sh" "$work/picture.svg"
 example "python, on-chip" python3 "$examples/python/tbufpool_two_stages.py"
+example "python, pyasc's names" python3 "$(dirname "$0")/asc_names.py" "$examples/python"
 for program in "$@"; do
     example "$(basename "$program")" "$program"
 done
