@@ -11,7 +11,8 @@
 Names and arguments are pyasc's. What soma adds is optional: name=, so that layouts and errors call
 an object as you do; soc= and checks= of TPipe; TPipe.layout; an answer where pyasc answers None.
 A pool that is divided into pools needs a buf_id_size that has room for theirs, or checks="device":
-see "How many buffers" in schema/ONCHIP.md. What is left out: event ids, get_base_addr, TQueBind, and computing: it plans memory.
+see "How many buffers" in schema/ONCHIP.md. Left out: event ids, get_base_addr, TQueBind,
+and computing. This plans memory.
 
     SOMA_SERVER  http://HOST:PORT, http://127.0.0.1:8080 when not set
     SOMA_SOC     the SoC of pipes that do not say one
