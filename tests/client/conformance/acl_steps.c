@@ -3,6 +3,7 @@
 #include "acl_steps.h"
 
 #include "call.h"
+#include "pipe_steps.h"
 #include "wire.h"
 
 #include <inttypes.h>
@@ -487,7 +488,7 @@ static int find(const char *op)
 
 bool acl_steps_can(const char *op)
 {
-    return find(op) >= 0;
+    return find(op) >= 0 || pipe_steps_can(op);
 }
 
 /* The reason stands in brackets at the end of texts that came from the service. */
@@ -513,12 +514,12 @@ cJSON *acl_steps_run(const cJSON *step)
 {
     const cJSON *op = field(step, "op");
     int row = cJSON_IsString(op) ? find(op->valuestring) : -1;
-    if (row < 0)
+    if (row < 0 && !(cJSON_IsString(op) && pipe_steps_can(op->valuestring)))
         return NULL;
     cJSON *answer = cJSON_CreateObject();
     aclError error = aclrtSetDevice((int32_t)number(step, "device", 0));
     if (error == ACL_SUCCESS)
-        error = rows[row].run(step, answer);
+        error = row < 0 ? pipe_steps_run(step, answer) : rows[row].run(step, answer);
     if (error == ACL_SUCCESS)
         return answer;
     cJSON_Delete(answer);

@@ -3,8 +3,8 @@
  * Each step becomes the ACL call that does the same. ACL tells less than the service, so first a
  * copy of the cases is made in which each step only expects what its call tells (told_fields); the
  * rest of the answers is covered by the other ways. stream.delay, which ACL does not have, goes
- * through the client's own seam. Cases of on-chip memory are skipped. Exit code 0 only when at
- * least one case ran and none failed. */
+ * through the client's own seam. Steps of on-chip memory become calls of soma/tpipe.h, which tell
+ * all that the service tells. Exit code 0 only when at least one case ran and none failed. */
 #include "runner.h"
 
 #include "acl_steps.h"
@@ -46,6 +46,8 @@ static const struct {
 
 static bool is_told(const char *op, const char *field)
 {
+    if (strncmp(op, "pipe.", 5) == 0)
+        return true;
     for (size_t i = 0; i < sizeof(told_fields) / sizeof(told_fields[0]); i++) {
         for (size_t f = 0; f < 9 && told_fields[i].fields[f] != NULL; f++) {
             if (strcmp(told_fields[i].op, op) == 0 && strcmp(told_fields[i].fields[f], field) == 0)
