@@ -1,0 +1,811 @@
+// Ascend C's on-chip memory on the host: the Init and Process part of a kernel class compiles with
+// g++ or clang++ (C++17) and runs against the service. Header only; link libascendcl.
+//
+// TPipe, TQue, TQueBind, TBuf and TBufPool have Ascend C's members, and each of them asks the
+// service (soma/tpipe.h; rules: schema/ONCHIP.md). The memories themselves stand in this process,
+// one set for each TPipe: a LocalTensor lies there at the address that the service planned, so
+// buffers that share memory on a device share it here. DataCopy and the compute calls of half,
+// float and int32_t do their work on it at once, one element after another.
+//
+// What is not as on a device:
+// - A mistake is an exception instead of a hang: AscendC::Error, a std::runtime_error. Its what()
+//   is the service's text with the reason in brackets, such as "(MEMORY_OVERFLOW)"; Code() is the
+//   aclError. Mistakes that are found here, such as an index outside of a tensor, have 100000.
+// - A kernel runs as one block of the calling thread: GetBlockIdx() is 0, GetBlockNum() is 1.
+//   Everything is done when the call returns; PipeBarrier does nothing.
+// - Each TPipe is one pipe of its own; it ends with its TPipe. Objects are made at the service when
+//   they are first initialised. One that is initialised by another TPipe is made there anew.
+// - Constructors take a name for messages and layouts, which Ascend C's do not have; it is a string
+//   that outlives the object.
+// - Memory that was never written, and that of a Reset, is filled with 0xA5.
+// - int32_t wraps on overflow; half is rounded to nearest, ties to even, after each operation.
+//
+// Thread-safety: different pipes may be used by different threads at the same time; a pipe and its
+// objects by one thread at a time.
+#ifndef SOMA_ASCENDC_HPP
+#define SOMA_ASCENDC_HPP
+
+#include "acl/acl_base.h"
+#include "acl/acl_rt_error.h"
+#include "soma/tpipe.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Words of kernel sources that mean nothing on the host.
+#ifndef GM_ADDR
+#define GM_ADDR std::uint8_t *
+#endif
+#ifndef __aicore__
+#define __aicore__
+#endif
+#ifndef __gm__
+#define __gm__
+#endif
+
+namespace AscendC
+{
+
+// What a refusal throws.
+class Error : public std::runtime_error
+{
+  public:
+    Error(aclError code, const std::string &text) : std::runtime_error(text), code_(code)
+    {
+    }
+    aclError Code() const noexcept
+    {
+        return code_;
+    }
+
+  private:
+    aclError code_;
+};
+
+// Ascend C's positions. Those that are no memory of a core (GM, SPM, C2PIPE2GM, C2PIPE2LOCAL) do
+// not compile as the position of an object.
+enum class TPosition : std::uint8_t {
+    GM,
+    A1,
+    A2,
+    B1,
+    B2,
+    C1,
+    C2,
+    CO1,
+    CO2,
+    VECIN,
+    VECOUT,
+    VECCALC,
+    LCM = VECCALC,
+    SPM,
+    SHM = SPM,
+    TSCM,
+    C2PIPE2GM,
+    C2PIPE2LOCAL,
+    MAX
+};
+using QuePosition = TPosition;
+
+// IEEE 754 binary16. Arithmetic is that of float, rounded.
+class half
+{
+  public:
+    half() = default;
+    half(float value) : bits_(aclFloatToFloat16(value))
+    {
+    }
+    operator float() const
+    {
+        return aclFloat16ToFloat(bits_);
+    }
+
+  private:
+    std::uint16_t bits_;
+};
+
+// The upper half of a float; rounded to nearest, ties to even. Kept and copied, not computed with.
+class bfloat16_t
+{
+  public:
+    bfloat16_t() = default;
+    bfloat16_t(float value)
+    {
+        std::uint32_t bits;
+        std::memcpy(&bits, &value, sizeof(bits));
+        if (value != value)
+            bits_ = static_cast<std::uint16_t>(bits >> 16 | 0x40u);
+        else
+            bits_ = static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    }
+    operator float() const
+    {
+        std::uint32_t bits = static_cast<std::uint32_t>(bits_) << 16;
+        float value;
+        std::memcpy(&value, &bits, sizeof(value));
+        return value;
+    }
+
+  private:
+    std::uint16_t bits_;
+};
+
+namespace detail
+{
+
+inline void Check(aclError error)
+{
+    if (error == ACL_SUCCESS)
+        return;
+    const char *text = aclGetRecentErrMsg();
+    throw Error(error, text != nullptr ? text : "error " + std::to_string(error));
+}
+
+[[noreturn]] inline void Refuse(const std::string &text)
+{
+    throw Error(ACL_ERROR_INVALID_PARAM, text);
+}
+
+constexpr int NO_POSITION = -1;
+
+constexpr int NumberOf(TPosition position)
+{
+    switch (position) {
+    case TPosition::VECIN: return SOMA_TPOSITION_VECIN;
+    case TPosition::VECOUT: return SOMA_TPOSITION_VECOUT;
+    case TPosition::VECCALC: return SOMA_TPOSITION_VECCALC;
+    case TPosition::A1: return SOMA_TPOSITION_A1;
+    case TPosition::B1: return SOMA_TPOSITION_B1;
+    case TPosition::C1: return SOMA_TPOSITION_C1;
+    case TPosition::TSCM: return SOMA_TPOSITION_TSCM;
+    case TPosition::A2: return SOMA_TPOSITION_A2;
+    case TPosition::B2: return SOMA_TPOSITION_B2;
+    case TPosition::CO1: return SOMA_TPOSITION_CO1;
+    case TPosition::C2: return SOMA_TPOSITION_C2;
+    case TPosition::CO2: return SOMA_TPOSITION_CO2;
+    case TPosition::GM:
+    case TPosition::SPM:
+    case TPosition::C2PIPE2GM:
+    case TPosition::C2PIPE2LOCAL:
+    case TPosition::MAX: break;
+    }
+    return NO_POSITION;
+}
+
+template <typename T> struct Dtype {
+    static_assert(sizeof(T) == 0, "no type of on-chip elements: int8_t to uint64_t, half, "
+                                  "bfloat16_t, float");
+};
+#define SOMA_ASCENDC_DTYPE(type, name)                                                             \
+    template <> struct Dtype<type> {                                                               \
+        static constexpr soma_tdtype value = SOMA_TDTYPE_##name;                                   \
+    };
+SOMA_ASCENDC_DTYPE(std::int8_t, INT8)
+SOMA_ASCENDC_DTYPE(std::uint8_t, UINT8)
+SOMA_ASCENDC_DTYPE(std::int16_t, INT16)
+SOMA_ASCENDC_DTYPE(std::uint16_t, UINT16)
+SOMA_ASCENDC_DTYPE(std::int32_t, INT32)
+SOMA_ASCENDC_DTYPE(std::uint32_t, UINT32)
+SOMA_ASCENDC_DTYPE(std::int64_t, INT64)
+SOMA_ASCENDC_DTYPE(std::uint64_t, UINT64)
+SOMA_ASCENDC_DTYPE(half, FLOAT16)
+SOMA_ASCENDC_DTYPE(bfloat16_t, BFLOAT16)
+SOMA_ASCENDC_DTYPE(float, FLOAT32)
+#undef SOMA_ASCENDC_DTYPE
+
+constexpr std::uint8_t UNWRITTEN = 0xa5;
+constexpr std::size_t BLOCK_BYTES = 32; // unit of addresses and of copies
+
+// The memories of one pipe. Tensors keep it alive, so none of them ever dangles.
+struct Core {
+    soma_tpipe pipe{};
+    std::array<std::vector<std::uint8_t>, SOMA_TMEMORY_COUNT> memories;
+
+    void Fill(soma_tmemory memory, std::uint64_t address, std::uint64_t len)
+    {
+        auto &bytes = memories[static_cast<std::size_t>(memory)];
+        std::uint64_t from = std::min<std::uint64_t>(address, bytes.size());
+        std::uint64_t to = std::min<std::uint64_t>(address + len, bytes.size());
+        std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(from),
+                  bytes.begin() + static_cast<std::ptrdiff_t>(to), UNWRITTEN);
+    }
+};
+using CorePtr = std::shared_ptr<Core>;
+
+[[noreturn]] inline void RefuseUnready(const char *kind, const char *name)
+{
+    Refuse(std::string(kind) + (name != nullptr ? " " + std::string(name) : "") +
+           ": it was never initialised: call InitBuffer or InitBufPool first");
+}
+
+} // namespace detail
+
+// Elements in an on-chip memory. A copy is the same memory. Made by TQue and TBuf.
+template <typename T> class LocalTensor
+{
+  public:
+    using PrimType = T;
+
+    LocalTensor() = default;
+    LocalTensor(detail::CorePtr core, soma_tmemory memory, TPosition position,
+                std::uint64_t address, std::uint64_t elements)
+        : core_(std::move(core)), memory_(memory), position_(position), address_(address),
+          elements_(elements)
+    {
+        auto &bytes = core_->memories[static_cast<std::size_t>(memory)];
+        if (address > bytes.size() || elements * sizeof(T) > bytes.size() - address)
+            detail::Refuse("LocalTensor: " + std::to_string(elements * sizeof(T)) + " bytes at " +
+                           std::to_string(address) + " leave the memory of " +
+                           std::to_string(bytes.size()) + " bytes");
+    }
+
+    T GetValue(std::uint32_t index) const
+    {
+        T value;
+        std::memcpy(&value, At(index), sizeof(value));
+        return value;
+    }
+    void SetValue(std::uint32_t index, T value) const
+    {
+        std::memcpy(At(index), &value, sizeof(value));
+    }
+
+    // Elements; and to fewer of them.
+    std::uint32_t GetSize() const
+    {
+        return static_cast<std::uint32_t>(elements_);
+    }
+    void SetSize(std::uint32_t elements)
+    {
+        if (elements > elements_)
+            detail::Refuse("LocalTensor: SetSize(" + std::to_string(elements) + ") of " +
+                           std::to_string(elements_) + " elements: a tensor cannot grow");
+        elements_ = elements;
+    }
+    // Bytes.
+    std::uint32_t GetLength() const
+    {
+        return static_cast<std::uint32_t>(elements_ * sizeof(T));
+    }
+    // Where the bytes are in this process, and where they would be on a device.
+    T *GetPhyAddr(std::uint32_t offset = 0) const
+    {
+        return reinterpret_cast<T *>(Bytes() + offset * sizeof(T));
+    }
+    std::uint64_t GetAddress() const
+    {
+        return address_;
+    }
+    TPosition GetPosition() const
+    {
+        return position_;
+    }
+    soma_tmemory GetMemory() const
+    {
+        return memory_;
+    }
+
+    // The tensor from an element on.
+    LocalTensor operator[](std::uint32_t offset) const
+    {
+        if (offset > elements_)
+            detail::Refuse("LocalTensor: offset " + std::to_string(offset) + " of " +
+                           std::to_string(elements_) + " elements");
+        LocalTensor rest = *this;
+        rest.address_ += offset * sizeof(T);
+        rest.elements_ -= offset;
+        return rest;
+    }
+    // The element itself.
+    T &operator()(std::uint32_t index) const
+    {
+        return *reinterpret_cast<T *>(At(index));
+    }
+    // The same bytes as elements of another type.
+    template <typename U> LocalTensor<U> ReinterpretCast() const
+    {
+        if (core_ == nullptr)
+            return LocalTensor<U>();
+        LocalTensor<U> other(core_, memory_, position_, address_,
+                             elements_ * sizeof(T) / sizeof(U));
+        other.SetTensor(tensor_);
+        return other;
+    }
+
+    // Which tensor of the service it is; of a TBuf: id 0.
+    const soma_ttensor &GetTensor() const
+    {
+        return tensor_;
+    }
+    void SetTensor(const soma_ttensor &tensor)
+    {
+        tensor_ = tensor;
+    }
+
+  private:
+    std::uint8_t *Bytes() const
+    {
+        if (core_ == nullptr)
+            detail::Refuse("LocalTensor: it has no memory: AllocTensor, DeQue or Get give some");
+        return core_->memories[static_cast<std::size_t>(memory_)].data() + address_;
+    }
+    std::uint8_t *At(std::uint64_t index) const
+    {
+        if (index >= elements_)
+            detail::Refuse("LocalTensor: element " + std::to_string(index) + " of " +
+                           std::to_string(elements_));
+        return Bytes() + index * sizeof(T);
+    }
+
+    detail::CorePtr core_;
+    soma_tmemory memory_ = SOMA_TMEMORY_UB;
+    TPosition position_ = TPosition::MAX;
+    std::uint64_t address_ = 0, elements_ = 0;
+    soma_ttensor tensor_{};
+};
+
+// Elements in global memory: here memory of this process, which the caller owns.
+template <typename T> class GlobalTensor
+{
+  public:
+    using PrimType = T;
+
+    // elements 0: how many there are is not known, and nothing checks that accesses stay inside.
+    void SetGlobalBuffer(T *buffer, std::uint64_t elements = 0)
+    {
+        buffer_ = buffer;
+        elements_ = elements;
+    }
+    T GetValue(std::uint64_t index) const
+    {
+        return *At(index, 1);
+    }
+    void SetValue(std::uint64_t index, T value) const
+    {
+        *At(index, 1) = value;
+    }
+    T &operator()(std::uint64_t index) const
+    {
+        return *At(index, 1);
+    }
+    std::uint64_t GetSize() const
+    {
+        return elements_;
+    }
+    const T *GetPhyAddr(std::uint64_t offset = 0) const
+    {
+        return buffer_ + offset;
+    }
+    GlobalTensor operator[](std::uint64_t offset) const
+    {
+        GlobalTensor rest;
+        if (elements_ != 0 && offset >= elements_)
+            detail::Refuse("GlobalTensor: offset " + std::to_string(offset) + " of " +
+                           std::to_string(elements_) + " elements");
+        rest.SetGlobalBuffer(buffer_ + offset, elements_ != 0 ? elements_ - offset : 0);
+        return rest;
+    }
+    // The place of `count` elements from index on.
+    T *At(std::uint64_t index, std::uint64_t count) const
+    {
+        if (buffer_ == nullptr)
+            detail::Refuse("GlobalTensor: it has no memory: call SetGlobalBuffer");
+        if (elements_ != 0 && (index > elements_ || count > elements_ - index))
+            detail::Refuse("GlobalTensor: " + std::to_string(count) + " elements from " +
+                           std::to_string(index) + " on leave its " + std::to_string(elements_));
+        return buffer_ + index;
+    }
+
+  private:
+    T *buffer_ = nullptr;
+    std::uint64_t elements_ = 0;
+};
+
+class TPipe;
+template <TPosition pos, std::uint32_t bufIDSize> class TBufPool;
+
+// A queue of buffers between two positions; its memory is that of src, of dst where src is GM.
+//   depth  tensors between EnQue and DeQue; 0: used in place, holds one
+template <TPosition src, TPosition dst, std::int32_t depth, auto mask = 0> class TQueBind
+{
+  public:
+    static constexpr TPosition position = src == TPosition::GM ? dst : src;
+    static_assert(detail::NumberOf(position) != detail::NO_POSITION,
+                  "this TPosition has no on-chip memory");
+    static_assert(depth >= 0, "the depth of a queue is at least 0");
+
+    explicit TQueBind(const char *name = nullptr) : name_(name)
+    {
+    }
+
+    template <typename T> LocalTensor<T> AllocTensor()
+    {
+        soma_ttensor tensor;
+        Require();
+        detail::Check(soma_tque_alloc_tensor(tque_, &tensor));
+        return Local<T>(tensor);
+    }
+    template <typename T> void AllocTensor(LocalTensor<T> &tensor)
+    {
+        tensor = AllocTensor<T>();
+    }
+    // Always true: a queue that is full is an exception.
+    template <typename T> bool EnQue(const LocalTensor<T> &tensor)
+    {
+        Require();
+        detail::Check(soma_tque_en_que(tque_, tensor.GetTensor()));
+        return true;
+    }
+    template <typename T> LocalTensor<T> DeQue()
+    {
+        soma_ttensor tensor;
+        Require();
+        detail::Check(soma_tque_de_que(tque_, &tensor));
+        return Local<T>(tensor);
+    }
+    template <typename T> void DeQue(LocalTensor<T> &tensor)
+    {
+        tensor = DeQue<T>();
+    }
+    template <typename T> void FreeTensor(const LocalTensor<T> &tensor)
+    {
+        Require();
+        detail::Check(soma_tque_free_tensor(tque_, tensor.GetTensor()));
+    }
+    void FreeAllEvent()
+    {
+    }
+
+    // Whether there is room for one more EnQue; whether there is one to DeQue, and how many;
+    // whether a buffer is free.
+    bool VacantInQue() const
+    {
+        return GetTensorCountInQue() < (depth == 0 ? 1 : depth);
+    }
+    bool HasTensorInQue() const
+    {
+        return Count(SOMA_TSTATE_QUEUED) > 0;
+    }
+    std::int32_t GetTensorCountInQue() const
+    {
+        return Count(SOMA_TSTATE_QUEUED);
+    }
+    bool HasIdleBuffer() const
+    {
+        return Count(SOMA_TSTATE_IDLE) > 0;
+    }
+
+    // The queue at the service.
+    soma_tque GetHandle() const
+    {
+        return tque_;
+    }
+
+  private:
+    friend class TPipe;
+    template <TPosition pos, std::uint32_t bufIDSize> friend class TBufPool;
+
+    soma_tque HandleIn(const detail::CorePtr &core)
+    {
+        if (core_ != core) {
+            detail::Check(soma_tpipe_create_tque(
+                core->pipe, static_cast<soma_tposition>(detail::NumberOf(position)),
+                static_cast<std::uint32_t>(depth), name_, &tque_));
+            core_ = core;
+        }
+        return tque_;
+    }
+    void Take(const soma_tbuffers &got)
+    {
+        memory_ = got.memory;
+    }
+    void Require() const
+    {
+        if (core_ == nullptr)
+            detail::RefuseUnready("TQue", name_);
+    }
+    template <typename T> LocalTensor<T> Local(const soma_ttensor &tensor) const
+    {
+        LocalTensor<T> local(core_, memory_, position, tensor.address, tensor.len / sizeof(T));
+        local.SetTensor(tensor);
+        return local;
+    }
+    std::int32_t Count(soma_tregion_state state) const
+    {
+        Require();
+        std::size_t count = 0;
+        detail::Check(soma_tpipe_regions(core_->pipe, nullptr, 0, &count));
+        std::vector<soma_tregion> regions(count);
+        detail::Check(soma_tpipe_regions(core_->pipe, regions.data(), regions.size(), &count));
+        return static_cast<std::int32_t>(
+            std::count_if(regions.begin(), regions.end(), [&](const soma_tregion &region) {
+                return region.tque == tque_.id && region.state == state;
+            }));
+    }
+
+    const char *name_;
+    detail::CorePtr core_;
+    soma_tque tque_{};
+    soma_tmemory memory_ = SOMA_TMEMORY_UB;
+};
+
+template <TPosition pos, std::int32_t depth, auto mask = 0>
+class TQue : public TQueBind<pos, pos, depth, mask>
+{
+  public:
+    explicit TQue(const char *name = nullptr) : TQueBind<pos, pos, depth, mask>(name)
+    {
+    }
+};
+
+// One buffer, cut into typed pieces.
+template <TPosition pos = TPosition::LCM> class TBuf
+{
+  public:
+    static_assert(detail::NumberOf(pos) != detail::NO_POSITION,
+                  "this TPosition has no on-chip memory");
+
+    explicit TBuf(const char *name = nullptr) : name_(name)
+    {
+    }
+
+    // The whole of it; the first len elements.
+    template <typename T> LocalTensor<T> Get()
+    {
+        return Slice<T>(SOMA_TPIPE_NONE);
+    }
+    template <typename T> LocalTensor<T> Get(std::uint32_t len)
+    {
+        return Slice<T>(len);
+    }
+    // size elements from bufOffset bytes on.
+    template <typename T> LocalTensor<T> GetWithOffset(std::uint32_t size, std::uint32_t bufOffset)
+    {
+        soma_tslice slice;
+        Require();
+        detail::Check(
+            soma_tbuf_get_with_offset(tbuf_, detail::Dtype<T>::value, size, bufOffset, &slice));
+        return LocalTensor<T>(core_, memory_, pos, slice.address, slice.elements);
+    }
+
+    // The buffer at the service.
+    soma_tbuf GetHandle() const
+    {
+        return tbuf_;
+    }
+
+  private:
+    friend class TPipe;
+    template <TPosition other, std::uint32_t bufIDSize> friend class TBufPool;
+
+    soma_tbuf HandleIn(const detail::CorePtr &core)
+    {
+        if (core_ != core) {
+            detail::Check(soma_tpipe_create_tbuf(
+                core->pipe, static_cast<soma_tposition>(detail::NumberOf(pos)), name_, &tbuf_));
+            core_ = core;
+        }
+        return tbuf_;
+    }
+    void Take(const soma_tbuffers &got)
+    {
+        memory_ = got.memory;
+    }
+    void Require() const
+    {
+        if (core_ == nullptr)
+            detail::RefuseUnready("TBuf", name_);
+    }
+    template <typename T> LocalTensor<T> Slice(std::uint64_t elements)
+    {
+        soma_tslice slice;
+        Require();
+        detail::Check(soma_tbuf_get(tbuf_, detail::Dtype<T>::value, elements, &slice));
+        return LocalTensor<T>(core_, memory_, pos, slice.address, slice.elements);
+    }
+
+    const char *name_;
+    detail::CorePtr core_;
+    soma_tbuf tbuf_{};
+    soma_tmemory memory_ = SOMA_TMEMORY_UB;
+};
+
+// A region of a memory that is divided further.
+//   bufIDSize  buffers that it may hold, 1 to 16. 4 counts as not given: a pool around it sets
+//              nothing aside for it.
+template <TPosition pos, std::uint32_t bufIDSize = 4> class TBufPool
+{
+  public:
+    static_assert(detail::NumberOf(pos) != detail::NO_POSITION,
+                  "this TPosition has no on-chip memory");
+    static_assert(bufIDSize != 0, "bufIDSize is 1 to 16");
+
+    explicit TBufPool(const char *name = nullptr) : name_(name)
+    {
+    }
+
+    template <TPosition src, TPosition dst, std::int32_t depth, auto mask>
+    bool InitBuffer(TQueBind<src, dst, depth, mask> &que, std::uint8_t num, std::uint32_t len)
+    {
+        soma_tbuffers got;
+        Require();
+        detail::Check(soma_tbufpool_init_tque(tbufpool_, que.HandleIn(core_), num, len, &got));
+        que.Take(got);
+        return true;
+    }
+    template <TPosition bufPos> bool InitBuffer(TBuf<bufPos> &buf, std::uint32_t len)
+    {
+        soma_tbuffers got;
+        Require();
+        detail::Check(soma_tbufpool_init_tbuf(tbufpool_, buf.HandleIn(core_), len, &got));
+        buf.Take(got);
+        return true;
+    }
+    template <TPosition other, std::uint32_t otherSize>
+    bool InitBufPool(TBufPool<other, otherSize> &bufPool, std::uint32_t len)
+    {
+        return Divide(bufPool, len, nullptr);
+    }
+    template <TPosition other, std::uint32_t otherSize, TPosition shared, std::uint32_t sharedSize>
+    bool InitBufPool(TBufPool<other, otherSize> &bufPool, std::uint32_t len,
+                     TBufPool<shared, sharedSize> &shareBuf)
+    {
+        soma_tbufpool share = shareBuf.SharedHandle();
+        return Divide(bufPool, len, &share);
+    }
+    void Reset()
+    {
+        Require();
+        detail::Check(soma_tbufpool_reset(tbufpool_));
+        core_->Fill(region_.memory, region_.start_address, region_.len);
+    }
+
+    // The pool at the service.
+    soma_tbufpool GetHandle() const
+    {
+        return tbufpool_;
+    }
+
+  private:
+    friend class TPipe;
+    template <TPosition other, std::uint32_t otherSize> friend class TBufPool;
+
+    soma_tbufpool HandleIn(const detail::CorePtr &core)
+    {
+        if (core_ != core) {
+            detail::Check(soma_tpipe_create_tbufpool(
+                core->pipe, static_cast<soma_tposition>(detail::NumberOf(pos)),
+                bufIDSize == 4 ? 0 : bufIDSize, name_, &tbufpool_));
+            core_ = core;
+        }
+        return tbufpool_;
+    }
+    soma_tbufpool SharedHandle() const
+    {
+        Require();
+        return tbufpool_;
+    }
+    void Require() const
+    {
+        if (core_ == nullptr)
+            detail::RefuseUnready("TBufPool", name_);
+    }
+    template <TPosition other, std::uint32_t otherSize>
+    bool Divide(TBufPool<other, otherSize> &bufPool, std::uint32_t len, const soma_tbufpool *share)
+    {
+        Require();
+        detail::Check(soma_tbufpool_init_buf_pool(tbufpool_, bufPool.HandleIn(core_), len, share,
+                                                  &bufPool.region_));
+        return true;
+    }
+
+    const char *name_;
+    detail::CorePtr core_;
+    soma_tbufpool tbufpool_{};
+    soma_tregion_given region_{};
+};
+
+// One kernel's pipe: owner of all on-chip memory of a core.
+class TPipe
+{
+  public:
+    // soc: such as "Ascend910B1"; nullptr: that of the session
+    explicit TPipe(const char *soc = nullptr, soma_tchecks checks = SOMA_TCHECKS_DOCUMENTED)
+        : core_(std::make_shared<detail::Core>())
+    {
+        soma_tpipe_info info;
+        detail::Check(soma_tpipe_create(&core_->pipe, soc, checks));
+        detail::Check(soma_tpipe_describe(core_->pipe, &info));
+        for (std::size_t i = 0; i < core_->memories.size(); i++)
+            core_->memories[i].assign(info.memory_bytes[i], detail::UNWRITTEN);
+    }
+    ~TPipe()
+    {
+        Destroy();
+    }
+    TPipe(const TPipe &) = delete;
+    TPipe &operator=(const TPipe &) = delete;
+
+    // The constructor has done it.
+    void Init()
+    {
+    }
+    // End the pipe at the service; tensors that are left keep their memory. Never throws.
+    void Destroy() noexcept
+    {
+        if (!is_destroyed_)
+            (void)soma_tpipe_destroy(core_->pipe);
+        is_destroyed_ = true;
+    }
+
+    template <TPosition src, TPosition dst, std::int32_t depth, auto mask>
+    bool InitBuffer(TQueBind<src, dst, depth, mask> &que, std::uint8_t num, std::uint32_t len)
+    {
+        soma_tbuffers got;
+        detail::Check(soma_tpipe_init_tque(core_->pipe, que.HandleIn(core_), num, len, &got));
+        que.Take(got);
+        return true;
+    }
+    template <TPosition pos> bool InitBuffer(TBuf<pos> &buf, std::uint32_t len)
+    {
+        soma_tbuffers got;
+        detail::Check(soma_tpipe_init_tbuf(core_->pipe, buf.HandleIn(core_), len, &got));
+        buf.Take(got);
+        return true;
+    }
+    template <TPosition pos, std::uint32_t bufIDSize>
+    bool InitBufPool(TBufPool<pos, bufIDSize> &bufPool, std::uint32_t len)
+    {
+        detail::Check(soma_tpipe_init_buf_pool(core_->pipe, bufPool.HandleIn(core_), len, nullptr,
+                                               &bufPool.region_));
+        return true;
+    }
+    template <TPosition pos, std::uint32_t bufIDSize, TPosition shared, std::uint32_t sharedSize>
+    bool InitBufPool(TBufPool<pos, bufIDSize> &bufPool, std::uint32_t len,
+                     TBufPool<shared, sharedSize> &shareBuf)
+    {
+        soma_tbufpool share = shareBuf.SharedHandle();
+        detail::Check(soma_tpipe_init_buf_pool(core_->pipe, bufPool.HandleIn(core_), len, &share,
+                                               &bufPool.region_));
+        return true;
+    }
+    void Reset()
+    {
+        detail::Check(soma_tpipe_reset(core_->pipe));
+        for (auto &memory : core_->memories)
+            std::fill(memory.begin(), memory.end(), detail::UNWRITTEN);
+    }
+
+    // The pipe at the service.
+    soma_tpipe GetHandle() const
+    {
+        return core_->pipe;
+    }
+
+  private:
+    detail::CorePtr core_;
+    bool is_destroyed_ = false;
+};
+
+inline std::int64_t GetBlockIdx()
+{
+    return 0;
+}
+inline std::int64_t GetBlockNum()
+{
+    return 1;
+}
+
+} // namespace AscendC
+
+#include "soma/ascendc_compute.hpp"
+
+#endif
