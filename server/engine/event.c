@@ -119,7 +119,7 @@ enum soma_status event_destroy(struct call *call)
 /* ---- recording ---- */
 
 /* Streams that already wait for a record that has just been placed now know what it knows, and so
- * does everything recorded behind them. Clocks only grow: repeat until none does. */
+ * does everything recorded behind them, and who waits for that. */
 
 /* Join `other`, and the extra entry if it names a stream, into *clock. Returns whether that grew.
  * No memory for a joined clock costs reuse, never safety. */
@@ -135,29 +135,43 @@ static bool learn(struct engine *engine, struct vclock **clock, struct vclock *o
     return grew;
 }
 
+/* Pass on what the waits of a queue have been told in this pass or the last one. What a point of
+ * the queue knows is known by all behind it: where nothing is new, nothing is new any more. */
 static bool learn_in_queue(struct engine *engine, struct stream *stream)
 {
-    struct vclock *told = NULL; /* by the waits so far */
-    struct vclock_entry nothing = {0, 0};
+    const struct vclock_entry nothing = {0, 0};
+    struct vclock *told = NULL; /* not known behind here yet */
     bool grew = false;
     for (struct task *task = stream->head; task != NULL; task = task->next) {
         const struct point *after = task->after;
-        if (after != NULL && task->is_ordered && after->is_placed)
+        if (after != NULL && task->is_ordered && after->is_placed &&
+            after->news + 1 >= engine->passes)
             (void)learn(engine, &told, after->clock,
                         (struct vclock_entry){after->stream_key, after->position}, stream->key);
-        for (struct point *point = task->points; point != NULL; point = point->next)
-            grew |= learn(engine, &point->clock, told, nothing, stream->key);
+        for (struct point *point = task->points; point != NULL && told != NULL;
+             point = point->next) {
+            if (learn(engine, &point->clock, told, nothing, stream->key)) {
+                point->news = engine->passes;
+                grew = true;
+            } else {
+                vclock_unref(engine, told);
+                told = NULL;
+            }
+        }
     }
-    grew |= learn(engine, &stream->clock, told, nothing, stream->key);
+    (void)learn(engine, &stream->clock, told, nothing, stream->key);
     vclock_unref(engine, told);
     return grew;
 }
 
-static void spread_clocks(struct engine *engine)
+/* The point is news. Clocks only grow: pass over the queues until none does. */
+static void spread_clocks(struct engine *engine, struct point *point)
 {
     bool grew = true;
+    point->news = ++engine->passes;
     while (grew) {
         grew = false;
+        engine->passes++;
         for (struct tree_node *node = tree_first(&engine->streams); node != NULL;
              node = tree_next(node))
             grew |= learn_in_queue(engine, TREE_ENTRY(node, struct stream, by_id));
@@ -189,7 +203,7 @@ enum soma_status event_record(struct call *call)
     event->to_come = NULL;
     event->was_reset = false;
     if (was_awaited) {
-        spread_clocks(engine);
+        spread_clocks(engine, point);
         timeline_resolve(engine, call->now_ns);
     }
     return SOMA_OK;

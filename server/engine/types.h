@@ -31,6 +31,7 @@ struct point {
     uint64_t stream_key;
     uint64_t position;    /* commands of that stream up to and with this point */
     struct vclock *clock; /* what that stream knew there */
+    uint64_t news;        /* the pass (engine.passes) in which that last grew by a record to come */
     struct point *next;   /* next point that the same task resolves; the task owns a reference */
 };
 
@@ -276,6 +277,7 @@ struct engine {
     uint64_t now_ns;         /* the host clock */
     uint64_t wait_ns;        /* engine_wait_ns */
     uint64_t digest;         /* engine_digest */
+    uint64_t passes;         /* over the queues, by event.c, to spread what records tell */
     bool resolve_again;      /* memory ran out while tasks got their times */
     uint64_t command_number; /* of the command that runs, from 1 */
     uint64_t last_id[8];     /* by enum id_kind */
