@@ -390,6 +390,40 @@ static const struct scene pending_scenes[] = {
      "event.record event=2 stream=2\n"
      "stream.waitEvent stream=3 event=2\n"
      "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT ptr=p1"},
+    {"news of a second wait reaches what stands behind it, and not what stands before",
+     FOUR_STREAMS
+     "event.create kind=PLAIN -> event=5\n"
+     "event.reset event=4 stream=0\n"
+     "event.reset event=5 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent stream=2 event=5\n"
+     "event.record event=3 stream=2\n"
+     "stream.waitEvent stream=3 event=3\n"
+     "stream.waitEvent stream=4 event=2\n"
+     "event.record event=5 stream=0\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=4 stream=1\n"
+     "pool.malloc pool=1 size=1 stream=4 -> reuse=EVENT ptr=p1\n"
+     "pool.free pool=1 ptr=$a stream=0\n"
+     "event.record event=1 stream=0\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=FRESH"},
+    {"the second record has the news",
+     FOUR_STREAMS
+     "event.create kind=PLAIN -> event=5\n"
+     "event.reset event=4 stream=0\n"
+     "event.reset event=5 stream=0\n"
+     "stream.waitEvent stream=2 event=4\n"
+     "event.record event=2 stream=2\n"
+     "stream.waitEvent stream=2 event=5\n"
+     "event.record event=3 stream=2\n"
+     "stream.waitEvent stream=3 event=3\n"
+     "stream.waitEvent stream=4 event=2\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "event.record event=5 stream=1\n"
+     "event.record event=4 stream=0\n"
+     "pool.malloc pool=1 size=1 stream=4 -> reuse=FRESH\n"
+     "pool.malloc pool=1 size=1 stream=3 -> reuse=EVENT ptr=p1"},
     {"who waits for himself learns nothing and the engine comes to an end",
      FOUR_STREAMS
      "event.reset event=4 stream=0\n"
@@ -406,6 +440,66 @@ static const struct scene pending_scenes[] = {
 static void test_pending(void)
 {
     RUN_SCENES(pending_scenes);
+}
+
+/* A chain of streams, each of which waits for the next, and the last one for a record to come. */
+static void test_long_chain(void)
+{
+    enum { STREAMS = 60 };
+    struct fixture fixture;
+    if (!EXPECT(fixture_start(&fixture, NULL), "start"))
+        return;
+    (void)fixture_script(&fixture, "a long chain",
+                         "pool.create maxSize=16g -> pool=1\n"
+                         "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=1\n"
+                         "event.create kind=PLAIN -> event=1\n"
+                         "event.reset event=1 stream=0\n"
+                         "pool.malloc pool=1 size=1 stream=0");
+    for (int i = 1; i <= STREAMS; i++) {
+        (void)fixture_run(&fixture, "stream.create");
+        (void)fixture_run(&fixture, "event.create");
+    }
+    (void)fixture_run(&fixture, "stream.waitEvent stream=%d event=1", STREAMS);
+    for (int i = STREAMS; i > 1; i--) {
+        (void)fixture_run(&fixture, "event.record event=%d stream=%d", i + 1, i);
+        (void)fixture_run(&fixture, "stream.waitEvent stream=%d event=%d", i - 1, i + 1);
+    }
+    (void)fixture_script(&fixture, "a long chain",
+                         "pool.free pool=1 ptr=p1 stream=0\n"
+                         "pool.malloc pool=1 size=1 stream=1 -> reuse=FRESH\n"
+                         "stream.get stream=1 -> readyAtNs=none\n"
+                         "event.record event=1 stream=0\n"
+                         "stream.get stream=1 -> status=COMPLETE\n"
+                         "pool.malloc pool=1 size=1 stream=1 -> reuse=EVENT ptr=p1");
+    fixture_finish(&fixture, "a long chain");
+}
+
+/* Two streams that wait for each other's records again and again, behind a record to come. */
+static void test_back_and_forth(void)
+{
+    struct fixture fixture;
+    if (!EXPECT(fixture_start(&fixture, NULL), "start"))
+        return;
+    (void)fixture_script(&fixture, "back and forth",
+                         "pool.create maxSize=16g -> pool=1\n"
+                         "pool.setAttribute pool=1 name=reuseFollowEventDependencies value=1\n"
+                         "stream.create -> stream=1\n"
+                         "stream.create -> stream=2\n"
+                         "event.create kind=PLAIN -> event=1\n"
+                         "event.create -> event=2\n"
+                         "event.reset event=1 stream=0\n"
+                         "pool.malloc pool=1 size=1 stream=0\n"
+                         "stream.waitEvent stream=1 event=1");
+    for (int i = 0; i < 50; i++) {
+        (void)fixture_run(&fixture, "event.record event=2 stream=%d", 1 + i % 2);
+        (void)fixture_run(&fixture, "stream.waitEvent stream=%d event=2", 2 - i % 2);
+    }
+    (void)fixture_script(&fixture, "back and forth",
+                         "pool.free pool=1 ptr=p1 stream=0\n"
+                         "event.record event=1 stream=0\n"
+                         "stream.get stream=2 -> status=COMPLETE pendingTasks=0\n"
+                         "pool.malloc pool=1 size=1 stream=2 -> reuse=EVENT ptr=p1");
+    fixture_finish(&fixture, "back and forth");
 }
 
 /* clang-format off */
@@ -500,6 +594,8 @@ static const struct soma_test tests[] = {
     {"streams that are gone", test_join_forgets},
     {"order by records and waits", test_order},
     {"waits that are pending", test_pending},
+    {"a long chain", test_long_chain},
+    {"back and forth", test_back_and_forth},
     {"internal edges", test_edges},
     {NULL, NULL},
 };
