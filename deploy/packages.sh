@@ -4,6 +4,8 @@
 build_packages="build-essential cmake pkg-config libmicrohttpd-dev libgnutls28-dev libcjson-dev libcurl4-openssl-dev libbsd-dev libxxhash-dev uthash-dev"
 run_packages="ca-certificates curl"
 test_packages="libcunit1-dev python3 nodejs universal-ctags haproxy"
+# For tests/containers and tests/observe, besides npm (of whoever has packaged node).
+container_packages="docker.io docker-compose mmdebstrap iptables iproute2 haproxy prometheus openssl"
 check_packages="clang clang-format clang-tidy libclang-rt-14-dev lld"
 
 # Install those of the named packages that are missing; says which. Needs root or sudo for that.
