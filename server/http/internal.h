@@ -176,6 +176,18 @@ enum connection_stage {
     CONNECTION_BUSY       /* one is there in whole */
 };
 
+#define ROUTE_MEMOS 4u
+#define ROUTE_MEMO_BYTES 64u
+
+/* A path that was looked up, with what it was found to be: clients ask for few paths often. */
+struct route_memo {
+    const struct route *route; /* NULL: empty */
+    char path[ROUTE_MEMO_BYTES];
+    struct {
+        uint8_t at, len; /* of a {member} in the path; len 0: there are no more */
+    } captures[CAPTURES_MAX];
+};
+
 #define KEPT_BODY_BYTES 256u
 #define KEPT_RESPONSES 2u
 
@@ -202,6 +214,8 @@ struct connection {
     TAILQ_ENTRY(connection) entry;
     struct kept_response kept[KEPT_RESPONSES]; /* libmicrohttpd's thread only */
     unsigned next_kept;                        /* which is replaced next */
+    struct route_memo memos[ROUTE_MEMOS];      /* libmicrohttpd's thread only */
+    unsigned next_memo;                        /* which is replaced next */
     struct soma_writer small;                  /* text of a small answer; its request's owner */
     struct request request;
 };

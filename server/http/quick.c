@@ -62,9 +62,10 @@ static const struct soma_field_row *find_row(const struct soma_op_info *op, cons
                                              size_t len)
 {
     for (size_t i = 0; i < op->field_count; i++) {
+        if (op->fields[i].where != SOMA_WHERE_BODY || len == 0)
+            continue;
         const char *json = soma_field_json(op->fields[i].field);
-        if (op->fields[i].where == SOMA_WHERE_BODY && len > 0 && json[0] == key[0] &&
-            strlen(json) == len && memcmp(json, key, len) == 0)
+        if (json[0] == key[0] && strlen(json) == len && memcmp(json, key, len) == 0)
             return &op->fields[i];
     }
     return NULL;

@@ -102,10 +102,16 @@ static enum soma_status check_token(struct request *req)
 
 static enum soma_status find_route(struct request *req)
 {
+    struct connection *conn = req->conn;
     const char *allow = "";
-    switch (router_match(req->conn->server->router, req->method, req->path, &req->arena,
-                         &req->route, req->captures, &allow)) {
-    case ROUTER_FOUND: return SOMA_OK;
+    if (router_recall(conn->memos, req->method, req->path, &req->route, req->captures))
+        return SOMA_OK;
+    switch (router_match(conn->server->router, req->method, req->path, &req->arena, &req->route,
+                         req->captures, &allow)) {
+    case ROUTER_FOUND:
+        router_remember(&conn->memos[conn->next_memo++ % ROUTE_MEMOS], req->path, req->route,
+                        req->captures);
+        return SOMA_OK;
     case ROUTER_BAD_PATH:
         return soma_fail(&req->error, SOMA_BAD_REQUEST, "",
                          "the path has a malformed percent escape");

@@ -333,3 +333,36 @@ enum router_match router_match(const struct router *router, const char *method, 
     *route = walk.node->rows[m];
     return ROUTER_FOUND;
 }
+
+/* ---- memory ---- */
+
+bool router_recall(const struct route_memo memos[ROUTE_MEMOS], const char *method, const char *path,
+                   const struct route **route, struct capture captures[CAPTURES_MAX])
+{
+    const struct route_memo *memo = memos;
+    while (memo < memos + ROUTE_MEMOS &&
+           (memo->route == NULL || strcmp(memo->path, path) != 0 ||
+            strcmp(soma_method_name(memo->route->method), method) != 0))
+        memo++;
+    if (memo == memos + ROUTE_MEMOS)
+        return false;
+    for (size_t i = 0; i < CAPTURES_MAX && memo->captures[i].len > 0; i++)
+        captures[i] = (struct capture){path + memo->captures[i].at, memo->captures[i].len};
+    *route = memo->route;
+    return true;
+}
+
+void router_remember(struct route_memo *memo, const char *path, const struct route *route,
+                     const struct capture captures[CAPTURES_MAX])
+{
+    size_t len = strlen(path);
+    if (len >= ROUTE_MEMO_BYTES || strchr(path, '%') != NULL)
+        return;
+    memcpy(memo->path, path, len + 1);
+    memset(memo->captures, 0, sizeof(memo->captures));
+    for (size_t i = 0; i < CAPTURES_MAX && captures[i].text != NULL; i++) {
+        memo->captures[i].at = (uint8_t)(captures[i].text - path);
+        memo->captures[i].len = (uint8_t)captures[i].len;
+    }
+    memo->route = route;
+}

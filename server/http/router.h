@@ -42,6 +42,15 @@ enum router_match router_match(const struct router *router, const char *method, 
                                struct wire_arena *arena, const struct route **route,
                                struct capture captures[CAPTURES_MAX], const char **allow);
 
+/* The same from memory: what router_remember was told of this method and path. false: it was not,
+ * or not lately. */
+bool router_recall(const struct route_memo memos[ROUTE_MEMOS], const char *method, const char *path,
+                   const struct route **route, struct capture captures[CAPTURES_MAX]);
+
+/* Keep what router_match has found; paths that are long or have escapes are not kept. */
+void router_remember(struct route_memo *memo, const char *path, const struct route *route,
+                     const struct capture captures[CAPTURES_MAX]);
+
 /* Decode %XX in place; *len in and out. false: malformed, or a NUL. */
 bool router_unescape(char *text, size_t *len);
 
