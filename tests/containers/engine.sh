@@ -16,10 +16,12 @@ engine_start() {
     mkdir -p "$engine_dir"
     iptables-save >"$engine_dir/iptables" 2>/dev/null || true
     cat /proc/sys/net/ipv4/ip_forward >"$engine_dir/forward"
-    [ -e /sys/class/net/docker0 ] && touch "$engine_dir/had-bridge"
+    # A bridge and addresses of its own: another engine may run on the machine.
+    ip link add soma-test0 type bridge && ip address add 10.213.255.1/24 dev soma-test0 || return 1
     export DOCKER_HOST=unix://$engine_dir/socket
     dockerd --data-root "$engine_dir/data" --exec-root "$engine_dir/exec" --pidfile "$engine_dir/pid" \
-        --host "$DOCKER_HOST" --mtu 1400 --cgroup-parent soma-test >"$engine_dir/log" 2>&1 &
+        --host "$DOCKER_HOST" --mtu 1400 --cgroup-parent soma-test --bridge soma-test0 \
+        --default-address-pool base=10.213.0.0/17,size=24 >"$engine_dir/log" 2>&1 &
     engine_pid=$!
     for _ in $(seq 300); do
         docker version >/dev/null 2>&1 && return
@@ -45,7 +47,7 @@ engine_stop() {
     grep -q '^\*filter' "$engine_dir/iptables" ||
         printf '*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n' >>"$engine_dir/iptables"
     iptables-restore <"$engine_dir/iptables" || true
-    [ -e "$engine_dir/had-bridge" ] || ip link delete docker0 2>/dev/null || true
+    ip link delete soma-test0 2>/dev/null || true
     cat "$engine_dir/forward" >/proc/sys/net/ipv4/ip_forward || true
     find /sys/fs/cgroup -depth -type d -path '*/soma-test*' -exec rmdir {} + 2>/dev/null || true
     rm -rf "$engine_dir"
