@@ -107,8 +107,7 @@ static aclError fail_unknown(const char *name)
     client_tables_unlock();
     return client_fail(
         ACL_ERROR_KERNEL_NOT_FOUND,
-        "the server has no kernel \"%.64s\"; it has %s; others can be given to somad "
-        "in its kernel directory",
+        "the server has no kernel \"%.64s\"; it has %s; kernels of your own are not supported yet",
         name, names);
 }
 
