@@ -27,6 +27,7 @@
 
 #include "acl/acl_base.h"
 #include "acl/acl_rt_error.h"
+#include "soma/ascendc_half.hpp"
 #include "soma/tpipe.h"
 
 #include <algorithm>
@@ -94,49 +95,6 @@ enum class TPosition : std::uint8_t {
     MAX
 };
 using QuePosition = TPosition;
-
-// IEEE 754 binary16. Arithmetic is that of float, rounded.
-class half
-{
-  public:
-    half() = default;
-    half(float value) : bits_(aclFloatToFloat16(value))
-    {
-    }
-    operator float() const
-    {
-        return aclFloat16ToFloat(bits_);
-    }
-
-  private:
-    std::uint16_t bits_;
-};
-
-// The upper half of a float; rounded to nearest, ties to even. Kept and copied, not computed with.
-class bfloat16_t
-{
-  public:
-    bfloat16_t() = default;
-    bfloat16_t(float value)
-    {
-        std::uint32_t bits;
-        std::memcpy(&bits, &value, sizeof(bits));
-        if (value != value)
-            bits_ = static_cast<std::uint16_t>(bits >> 16 | 0x40u);
-        else
-            bits_ = static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-    }
-    operator float() const
-    {
-        std::uint32_t bits = static_cast<std::uint32_t>(bits_) << 16;
-        float value;
-        std::memcpy(&value, &bits, sizeof(value));
-        return value;
-    }
-
-  private:
-    std::uint16_t bits_;
-};
 
 namespace detail
 {
