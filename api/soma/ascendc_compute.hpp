@@ -6,7 +6,13 @@
 #ifndef SOMA_ASCENDC_COMPUTE_HPP
 #define SOMA_ASCENDC_COMPUTE_HPP
 
-#include "soma/ascendc.hpp"
+#include "soma/ascendc_tensor.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
 
 namespace AscendC
 {

@@ -18,7 +18,7 @@ echo '#include "soma/tpipe.h"' >"$work/one.c"
     -I"$api" -fsyntax-only "$work/one.c" || failed=1
 for compiler in "$2" g++ clang++; do
     command -v "$compiler" >/dev/null || continue
-    for header in tpipe.h ascendc.hpp ascendc_compute.hpp ascendc_half.hpp; do
+    for header in tpipe.h ascendc.hpp ascendc_compute.hpp ascendc_half.hpp ascendc_tensor.hpp; do
         echo "#include \"soma/$header\"" >"$work/one.cpp"
         for standard in 17 20; do
             "$compiler" -std=c++$standard -Wall -Wextra -pedantic -Wconversion -Wshadow -Werror \
