@@ -1,10 +1,10 @@
 #!/bin/sh
-# install.sh BUILD_DIR CC: what is installed is enough for a program, with pkg-config and without
+# install.sh BUILD_DIR CC [CXX]: what is installed is enough for a program, with pkg-config and without
 # anything set up: headers, library, and the server that it starts.
 set -eu
 
-if [ $# -ne 2 ]; then
-    echo "usage: $0 BUILD_DIR CC" >&2
+if [ $# -ne 2 ] && [ $# -ne 3 ]; then
+    echo "usage: $0 BUILD_DIR CC [CXX]" >&2
     exit 2
 fi
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -27,4 +27,17 @@ unset SOMA_SERVER SOMA_SOMAD
 LD_LIBRARY_PATH=$libdir ./soma_article >out 2>err || { cat out err; exit 1; }
 grep -q 'all sums are right' out
 grep -q 'a server of this process' err
+
+# On-chip memory from C and C++.
+cp "$source"/examples/tbufpool_two_stages.c* .
+# shellcheck disable=SC2086
+"$2" tbufpool_two_stages.c -o two_stages $flags
+LD_LIBRARY_PATH=$libdir ./two_stages >out 2>err || { cat out err; exit 1; }
+grep -q 'every address is right' out
+if [ $# -eq 3 ]; then
+    # shellcheck disable=SC2086
+    "$3" -std=c++17 tbufpool_two_stages.cpp -o two_stages_cpp $flags
+    LD_LIBRARY_PATH=$libdir ./two_stages_cpp >out 2>err || { cat out err; exit 1; }
+    grep -q 'products are right' out
+fi
 echo "the installed library and server work"
