@@ -17,7 +17,7 @@
 void connection_enter(struct connection *conn, enum connection_stage stage, uint64_t now_ns)
 {
     atomic_store_explicit(&conn->since_ns, now_ns, memory_order_relaxed);
-    atomic_store_explicit(&conn->stage, (int)stage, memory_order_relaxed);
+    atomic_store_explicit(&conn->stage, (int)stage, memory_order_release);
 }
 
 static struct connection *accept_connection(struct soma_server *server, struct MHD_Connection *mhd)
@@ -39,6 +39,17 @@ static struct connection *accept_connection(struct soma_server *server, struct M
     TAILQ_INSERT_TAIL(&server->connections, conn, entry);
     (void)pthread_mutex_unlock(&server->connections_lock);
     return conn;
+}
+
+uint64_t connections_active(struct soma_server *server)
+{
+    uint64_t count = 0;
+    struct connection *conn;
+    (void)pthread_mutex_lock(&server->connections_lock);
+    TAILQ_FOREACH(conn, &server->connections, entry)
+    count += atomic_load_explicit(&conn->stage, memory_order_acquire) != CONNECTION_IDLE;
+    (void)pthread_mutex_unlock(&server->connections_lock);
+    return count;
 }
 
 /* Whether the client still has its side open. */

@@ -10,6 +10,9 @@ void connection_on_notify(void *cls, struct MHD_Connection *mhd, void **ctx,
 
 void connection_enter(struct connection *conn, enum connection_stage stage, uint64_t now_ns);
 
+/* Requests begun and not over, of all connections: no counter that every request would touch. */
+uint64_t connections_active(struct soma_server *server);
+
 /* Stop reading from connections whose request is overdue. From the timer thread. */
 void connections_sweep(struct soma_server *server, uint64_t now_ns);
 

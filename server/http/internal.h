@@ -249,7 +249,7 @@ struct soma_server {
     struct connection_list connections;
     unsigned next_shard;
 
-    _Atomic uint64_t active_requests, suspended_requests;
+    _Atomic uint64_t suspended_requests;
     _Atomic bool is_ready;    /* takes requests: says /readyz */
     _Atomic bool is_leaving;  /* says so on /readyz, and goes on */
     _Atomic bool is_draining; /* opens no session; answers end their connections */

@@ -2,6 +2,7 @@
  * without waiting for a busy one (session_look). */
 #include "metrics.h"
 
+#include "connection.h"
 #include "router.h"
 #include "sessions.h"
 
@@ -325,7 +326,7 @@ void metrics_write(struct soma_server *server, struct soma_writer *writer)
               atomic_load(&server->is_leaving) ? 0 : 1);
     put_value(writer, "soma_connections", "gauge", "Open connections.", connection_count(server));
     put_value(writer, "soma_requests_in_progress", "gauge", "Requests begun and not over.",
-              atomic_load(&server->active_requests));
+              connections_active(server));
     put_value(writer, "soma_requests_waiting", "gauge",
               "Of these, those that wait for a session, a lock or a device.",
               atomic_load(&server->suspended_requests));

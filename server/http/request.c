@@ -40,7 +40,6 @@ static struct request *begin(struct connection *conn)
     atomic_store_explicit(&req->wait.is_gone, false, memory_order_relaxed);
     atomic_store_explicit(&conn->received, 0, memory_order_relaxed);
     connection_enter(conn, CONNECTION_RECEIVING, req->started_ns);
-    (void)atomic_fetch_add(&conn->server->active_requests, 1);
     return req;
 }
 
@@ -370,5 +369,4 @@ void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
     release(req, now_ns);
     req->is_active = false;
     connection_enter(conn, CONNECTION_IDLE, now_ns);
-    (void)atomic_fetch_sub(&conn->server->active_requests, 1);
 }

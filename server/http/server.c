@@ -3,6 +3,7 @@
 
 #include "auth.h"
 #include "command.h"
+#include "connection.h"
 #include "executor.h"
 #include "idempotency.h"
 #include "internal.h"
@@ -159,14 +160,21 @@ uint16_t soma_server_port(const struct soma_server *server, size_t i)
 
 /* ---- stop ---- */
 
-/* Wait until a counter is 0, at most bound_ms. */
-static bool wait_for_zero(_Atomic uint64_t *counter, uint64_t bound_ms)
+typedef uint64_t count_fn(struct soma_server *server);
+
+static uint64_t suspended_requests(struct soma_server *server)
+{
+    return atomic_load(&server->suspended_requests);
+}
+
+/* Wait until the count is 0, at most bound_ms. */
+static bool wait_for_zero(struct soma_server *server, count_fn *count, uint64_t bound_ms)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     uint64_t until_ns = monotonic_ns() + bound_ms * NS_PER_MS;
-    while (atomic_load(counter) != 0 && monotonic_ns() < until_ns)
+    while (count(server) != 0 && monotonic_ns() < until_ns)
         (void)nanosleep(&pause, NULL);
-    return atomic_load(counter) == 0;
+    return count(server) == 0;
 }
 
 static void cut_waits(struct soma_server *server)
@@ -190,7 +198,7 @@ void soma_server_retire(struct soma_server *server)
     if (atomic_exchange(&server->is_draining, true))
         return;
     LOG(&server->log, LOG_LEVEL_INFO, "draining",
-        LOG_NUMBER("requests", atomic_load(&server->active_requests)));
+        LOG_NUMBER("requests", connections_active(server)));
 }
 
 size_t soma_server_sessions(const struct soma_server *server)
@@ -201,12 +209,12 @@ size_t soma_server_sessions(const struct soma_server *server)
 bool soma_server_drain(struct soma_server *server, uint64_t bound_ms)
 {
     soma_server_retire(server);
-    if (wait_for_zero(&server->active_requests, bound_ms))
+    if (wait_for_zero(server, connections_active, bound_ms))
         return true;
     LOG(&server->log, LOG_LEVEL_WARN, "drain_bound_reached",
-        LOG_NUMBER("requests", atomic_load(&server->active_requests)));
+        LOG_NUMBER("requests", connections_active(server)));
     cut_waits(server);
-    return wait_for_zero(&server->active_requests, CUT_GRACE_MS);
+    return wait_for_zero(server, connections_active, CUT_GRACE_MS);
 }
 
 void soma_server_remove_sockets(const struct soma_server *server)
@@ -222,8 +230,8 @@ void soma_server_remove_sockets(const struct soma_server *server)
 static void close_listeners(struct soma_server *server)
 {
     cut_waits(server);
-    (void)wait_for_zero(&server->suspended_requests, UINT32_MAX);
-    (void)wait_for_zero(&server->active_requests, STOP_GRACE_MS);
+    (void)wait_for_zero(server, suspended_requests, UINT32_MAX);
+    (void)wait_for_zero(server, connections_active, STOP_GRACE_MS);
     atomic_store(&server->is_stopping, true);
     for (size_t i = 0; i < server->listener_count; i++)
         listener_close(&server->listeners[i]);
