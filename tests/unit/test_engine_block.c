@@ -232,6 +232,31 @@ static void test_spares_kept(void)
     fixture_finish(&fixture, "many blocks");
 }
 
+/* The same of late memory: many ranges that were released early, taken in one. */
+static void test_spare_lates_kept(void)
+{
+    struct fixture fixture;
+    struct fixture_setup setup = fixture_setup_default();
+    setup.config.memory_bytes = 256 * SOMA_GRANULE_BYTES;
+    if (!EXPECT(fixture_start(&fixture, &setup), "start"))
+        return;
+    (void)fixture_script(&fixture, "late memory",
+                         "pool.create maxSize=100g -> pool=1\nstream.create -> stream=1");
+    for (int i = 0; i < 100; i++)
+        (void)fixture_run(&fixture, "pool.malloc pool=1 size=1g");
+    for (int i = 0; i < 100; i++) {
+        (void)fixture_run(&fixture, "stream.delay stream=0 durationNs=1ms");
+        (void)fixture_run(&fixture, "pool.free pool=1 ptr=p1+%dg", i);
+    }
+    (void)fixture_script(&fixture, "a hundred late granules",
+                         "pool.trimTo pool=1 minBytesToKeep=0 -> releasedBytes=100g\n"
+                         "pool.malloc pool=1 size=100g stream=1 -> reuse=FRESH\n"
+                         "stream.get stream=1 -> readyAtNs=100ms+103us");
+    EXPECT(fixture.engine->spare_late_count <= 64, "%zu lates are spare",
+           fixture.engine->spare_late_count);
+    fixture_finish(&fixture, "late memory");
+}
+
 /* Looking blocks up, and the split. */
 static void test_lookup(void)
 {
@@ -261,6 +286,7 @@ static const struct soma_test tests[] = {
     {"lists and segments", test_lists},
     {"spare structs", test_spares},
     {"spare structs are few", test_spares_kept},
+    {"so are those of late memory", test_spare_lates_kept},
     {"look up", test_lookup},
     {NULL, NULL},
 };

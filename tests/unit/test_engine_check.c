@@ -43,6 +43,7 @@ static const char *const everything = "pool.create maxSize=33g -> pool=1\n"
                                       "h: memory.malloc size=5\n"
                                       "memory.malloc size=5\n"
                                       "memory.freeAsync ptr=$h stream=1\n"
+                                      "pipe.create\n"
                                       "map pool=1 -> F1 B2@1 C2@1 C2@1 B2@1 C2@3 B2@1 F20";
 
 /* ---- where things are ---- */
@@ -155,6 +156,8 @@ CHANGE(tree_events, PLUS(engine->events.root->weight_min, 1))
 CHANGE(tree_pools, PLUS(engine->pools.root->weight_min, 1))
 CHANGE(tree_bases, PLUS(engine->pools_by_base.root->weight_min, 1))
 CHANGE(tree_allocations, PLUS(engine->allocations.root->weight_min, 1))
+CHANGE(tree_pipes, PLUS(engine->pipes.root->weight_min, 1))
+CHANGE(pipes, PLUS(engine->pipe_count, 1))
 CHANGE(tree_due, PLUS(engine->due_frees.root->weight_min, 1))
 
 /* Fields that are no numbers. */
@@ -278,6 +281,8 @@ static const struct {
     {"the tree of pools by address", tree_bases, "a tree"},
     {"the tree of allocations", tree_allocations, "a tree"},
     {"the tree of frees that are due", tree_due, "a tree"},
+    {"the tree of pipes", tree_pipes, "a tree"},
+    {"pipes", pipes, "pipes are miscounted"},
 };
 
 static void test_finds(void)

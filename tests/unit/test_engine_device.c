@@ -22,7 +22,7 @@ static const struct scene report_scenes[] = {
      "stream.destroy stream=1\n"
      "device.get -> streams=1"},
     {"a device that the session has not: 107001",
-     "device.get device=2 -> NO_SUCH_DEVICE acl=107001 field=device says=0\n"
+     "device.get device=2 -> NO_SUCH_DEVICE acl=107001 field=device says=0 says=1\n"
      "device.synchronize device=2 -> NO_SUCH_DEVICE\n"
      "device.reset device=2 -> NO_SUCH_DEVICE\n"
      "device.get device=max -> NO_SUCH_DEVICE"},
@@ -33,7 +33,7 @@ static void test_reports(void)
 {
     RUN_SCENES(report_scenes);
     /* clang-format off */
-            static const struct scene default_scenes[] = {
+                static const struct scene default_scenes[] = {
     {"a device has as much memory as its SoC when nothing else is said",
      "device.get -> totalBytes=68719476736 soc=Ascend910B1\n"
      "device.get device=1 -> NO_SUCH_DEVICE"},
@@ -163,11 +163,16 @@ static const struct scene reset_scenes[] = {
      "memory.freeAsync ptr=$a stream=1\n"
      "stream.waitEvent stream=0 event=1\n"
      "memory.freeAsync ptr=$b stream=0\n"
-     "stream.waitEvent device=1 stream=0 event=1\n"
-     "memory.freeAsync device=1 ptr=$c stream=0\n"
+     "event.create device=1 kind=PLAIN -> event=2\n"
+     "event.reset device=1 event=2 stream=0\n"
+     "stream.create device=1 -> stream=2\n"
+     "stream.waitEvent device=1 stream=2 event=2\n"
+     "memory.freeAsync device=1 ptr=$c stream=2\n"
      "device.reset\n"
      "memory.info -> freeBytes=64g\n"
-     "memory.info device=1 -> freeBytes=61g"},
+     "memory.info device=1 -> freeBytes=61g\n"
+     "event.record device=1 event=2 stream=0\n"
+     "memory.info device=1 -> freeBytes=64g"},
     {"streams that are destroyed but have cached blocks go with the pools",
      "pool.create maxSize=8g -> pool=1\n"
      "stream.create -> stream=1\n"
