@@ -1,5 +1,5 @@
 /* One :malloc and one :free, each a request of its own, over connections that are kept alive:
- * against the constant handler of the same daemon, and against gRPC's unary calls.
+ * beside the constant handlers of the same daemon, and beside gRPC's unary calls.
  *
  * Every connection has a pool and a stream of its own in the session `default`, so that each answer
  * is known byte for byte, and is compared. One thread drives all connections. Client, server and
@@ -17,6 +17,7 @@
 #define CONNECTIONS_MAX 8u
 #define REQUEST_BYTES 256u
 #define ANSWER_BYTES 128u
+#define SLICES 5u       /* of a round */
 #define CLOCK_EVERY 64u /* answers between two looks at the clock */
 
 struct text {
@@ -132,6 +133,11 @@ struct run {
     uint64_t answers;
 };
 
+/* What a subject came to so far in a round. */
+struct tally {
+    double pairs, seconds, cpu_seconds;
+};
+
 static const char *expected(const struct run *run, const struct line *line)
 {
     return run->is_constant ? line->talk->constants[line->turn] : line->talk->answers[line->turn];
@@ -208,9 +214,8 @@ static bool drive_many(struct run *run, double until)
     return true;
 }
 
-static bool connect_lines(struct run *run, const struct unary *unary)
+static bool connect_lines(struct run *run, const struct unary *unary, const char *url)
 {
-    const char *url = run->is_constant ? unary->service.constant_url : unary->service.url;
     for (unsigned i = 0; i < run->count; i++) {
         struct line *line = &run->lines[i];
         struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
@@ -223,23 +228,21 @@ static bool connect_lines(struct run *run, const struct unary *unary)
     return true;
 }
 
-/* Pairs per second, and the server's processor time per pair in microseconds. */
-static bool measure(const struct unary *unary, unsigned count, bool is_constant, double seconds,
-                    struct bench_series *rates, struct bench_series *cpu)
+/* Call pairs at this address for some time. */
+static bool measure(const struct unary *unary, const char *url, unsigned count, double seconds,
+                    struct tally *tally)
 {
-    struct run run = {.count = count, .is_constant = is_constant, .epoll = epoll_create1(0)};
+    struct run run = {
+        .count = count, .is_constant = url != unary->service.url, .epoll = epoll_create1(0)};
     for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
         run.lines[i].http.fd = -1;
-    bool good = connect_lines(&run, unary);
-    double cpu_before = service_cpu(&unary->service), start = bench_now();
+    bool good = connect_lines(&run, unary, url);
+    double cpu = service_cpu(&unary->service), start = bench_now();
     if (good)
         good = count == 1 ? drive_one(&run, start + seconds) : drive_many(&run, start + seconds);
-    double elapsed = bench_now() - start;
-    double pairs = (double)run.answers / 2;
-    if (good && pairs > 0) {
-        bench_series_add(rates, pairs / elapsed);
-        bench_series_add(cpu, (service_cpu(&unary->service) - cpu_before) * 1e6 / pairs);
-    }
+    tally->seconds += bench_now() - start;
+    tally->cpu_seconds += service_cpu(&unary->service) - cpu;
+    tally->pairs += (double)run.answers / 2;
     for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
         raw_http_close(&run.lines[i].http);
     (void)close(run.epoll);
@@ -248,51 +251,82 @@ static bool measure(const struct unary *unary, unsigned count, bool is_constant,
 
 /* ---- rows ---- */
 
+enum { SERVER, CONSTANT, PREPARED, SUBJECTS };
+
 struct names {
-    const char *constant, *cpu, *grpc;
     unsigned connections;
+    const char *constant, *prepared, *cpu, *grpc;
     double grpc_goal;
 };
 
+struct figures {
+    struct bench_series rates[SUBJECTS], cpu[SUBJECTS], grpc;
+};
+
+/* The subjects take turns in short slices: what disturbs the machine disturbs all of them. */
+static bool measure_round(struct bench *bench, struct unary *unary, unsigned connections,
+                          struct figures *figures)
+{
+    const char *const urls[SUBJECTS] = {unary->service.url, unary->service.constant_url,
+                                        unary->service.prepared_url};
+    struct tally tallies[SUBJECTS] = {{0, 0, 0}};
+    bool good = true;
+    for (unsigned slice = 0; slice < SLICES; slice++) {
+        for (unsigned i = 0; good && i < SUBJECTS; i++)
+            good =
+                measure(unary, urls[i], connections, bench->options.seconds / SLICES, &tallies[i]);
+    }
+    if (good && bench->options.grpc != NULL)
+        good = grpc_peer_measure(&unary->grpc, connections, bench->options.seconds, &figures->grpc);
+    for (unsigned i = 0; good && i < SUBJECTS; i++) {
+        bench_series_add(&figures->rates[i], tallies[i].pairs / tallies[i].seconds);
+        bench_series_add(&figures->cpu[i], tallies[i].cpu_seconds * 1e6 / tallies[i].pairs);
+    }
+    return good;
+}
+
+static void add_row(struct bench *bench, const char *name, const char *unit, const char *peer,
+                    enum bench_goal goal, double goal_ratio, const struct bench_series *values,
+                    const struct bench_series *peer_values)
+{
+    struct bench_row row = {.name = name,
+                            .unit = unit,
+                            .peer = peer,
+                            .goal = goal,
+                            .goal_ratio = goal_ratio,
+                            .values = *values,
+                            .peer_values = *peer_values};
+    bench_add(bench, &row);
+}
+
 static bool measure_names(struct bench *bench, struct unary *unary, const struct names *names)
 {
-    struct bench_row constant = {.name = names->constant,
-                                 .unit = "pairs/s",
-                                 .peer = "a constant handler, same daemon options",
-                                 .goal = BENCH_AT_LEAST,
-                                 .goal_ratio = 0.9};
-    struct bench_row cpu = {.name = names->cpu, .unit = "us/pair", .peer = constant.peer};
-    struct bench_row grpc = {.name = names->grpc,
-                             .unit = "pairs/s",
-                             .peer = "gRPC C++ unary, as many connections",
-                             .goal = BENCH_AT_LEAST,
-                             .goal_ratio = names->grpc_goal};
-    double seconds = bench->options.seconds;
-    struct bench_series unused = {.count = 0};
-    bool good = measure(unary, names->connections, false, seconds / 4, &unused, &unused) &&
-                measure(unary, names->connections, true, seconds / 4, &unused, &unused);
-    for (unsigned round = 0; good && round < bench->options.rounds; round++) {
-        good = measure(unary, names->connections, false, seconds, &constant.values, &cpu.values) &&
-               measure(unary, names->connections, true, seconds, &constant.peer_values,
-                       &cpu.peer_values);
-        if (good && bench->options.grpc != NULL)
-            good = grpc_peer_measure(&unary->grpc, names->connections, seconds, &grpc.peer_values);
+    static const char constant[] = "a constant handler, same daemon options";
+    struct figures figures;
+    memset(&figures, 0, sizeof(figures));
+    for (unsigned round = 0; round < bench->options.rounds; round++) {
+        if (!measure_round(bench, unary, names->connections, &figures))
+            return false;
     }
-    if (!good)
-        return false;
-    grpc.values = constant.values;
-    bench_add(bench, &constant);
-    bench_add(bench, &cpu);
+    add_row(bench, names->constant, "pairs/s", constant, BENCH_AT_LEAST, 0.9,
+            &figures.rates[SERVER], &figures.rates[CONSTANT]);
+    add_row(bench, names->prepared, "pairs/s", "the same, its responses made beforehand",
+            BENCH_NO_GOAL, 0, &figures.rates[SERVER], &figures.rates[PREPARED]);
+    add_row(bench, names->cpu, "us/pair", constant, BENCH_NO_GOAL, 0, &figures.cpu[SERVER],
+            &figures.cpu[CONSTANT]);
     if (bench->options.grpc != NULL)
-        bench_add(bench, &grpc);
+        add_row(bench, names->grpc, "pairs/s", "gRPC C++ unary, as many connections",
+                BENCH_AT_LEAST, names->grpc_goal, &figures.rates[SERVER], &figures.grpc);
     return true;
 }
 
 bool group_unary(struct bench *bench)
 {
     static const struct names rows[] = {
-        {"unary.pairs.1.constant", "unary.cpu.1.constant", "unary.pairs.1.grpc", 1, 1.2},
-        {"unary.pairs.8.constant", "unary.cpu.8.constant", "unary.pairs.8.grpc", 8, 2.5},
+        {1, "unary.pairs.1.constant", "unary.pairs.1.prepared", "unary.cpu.1.constant",
+         "unary.pairs.1.grpc", 1.2},
+        {8, "unary.pairs.8.constant", "unary.pairs.8.prepared", "unary.cpu.8.constant",
+         "unary.pairs.8.grpc", 2.5},
     };
     struct unary unary;
     memset(&unary, 0, sizeof(unary));

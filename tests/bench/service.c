@@ -21,6 +21,7 @@ const char service_free_answer[] = "{\"size\":2097152}";
 
 /* ---- the constant handler ---- */
 
+/* Responses made beforehand; NULL: one is made for each answer. */
 struct constant {
     struct MHD_Response *malloc_response, *free_response;
 };
@@ -57,8 +58,13 @@ static enum MHD_Result answer_constant(void *cls, struct MHD_Connection *mhd, co
         return MHD_YES;
     }
     bool is_malloc = url[strlen(url) - 1] == 'c';
-    return mhd_queue(mhd, MHD_HTTP_OK,
-                     is_malloc ? constant->malloc_response : constant->free_response);
+    struct MHD_Response *response = is_malloc ? constant->malloc_response : constant->free_response;
+    if (response != NULL)
+        return mhd_queue(mhd, MHD_HTTP_OK, response);
+    response = make_response(is_malloc ? service_malloc_answer : service_free_answer);
+    enum MHD_Result result = response == NULL ? MHD_NO : mhd_queue(mhd, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return result;
 }
 
 /* ---- the child ---- */
@@ -78,25 +84,34 @@ static bool start_server(struct soma_server **server)
     return good || bench_fail("%s", error);
 }
 
+static bool serve_constant(struct soma_server *server, struct constant *constant,
+                           struct listener *listener)
+{
+    char error[CONFIG_ERROR_BYTES];
+    return (listener_open(listener, "127.0.0.1:0", error) &&
+            listener_serve(listener, server, answer_constant, constant, error)) ||
+           bench_fail("%s", error);
+}
+
 static void serve(struct soma_server *server, int out, int control)
 {
-    struct constant constant = {make_response(service_malloc_answer),
+    struct constant each = {NULL, NULL};
+    struct constant prepared = {make_response(service_malloc_answer),
                                 make_response(service_free_answer)};
-    struct listener listener = {.fd = -1};
-    char error[CONFIG_ERROR_BYTES], line[2 * SERVICE_URL_BYTES + 2], byte;
-    if (!listener_open(&listener, "127.0.0.1:0", error) ||
-        !listener_serve(&listener, server, answer_constant, &constant, error)) {
-        (void)bench_fail("%s", error);
-        return;
+    struct listener listeners[2] = {{.fd = -1}, {.fd = -1}};
+    char lines[3 * SERVICE_URL_BYTES + 3], byte;
+    if (serve_constant(server, &each, &listeners[0]) &&
+        serve_constant(server, &prepared, &listeners[1])) {
+        int len = snprintf(lines, sizeof(lines), "%s\n%s\n%s\n", soma_server_address(server, 0),
+                           listeners[0].address, listeners[1].address);
+        if (write(out, lines, (size_t)len) == len)
+            while (read(control, &byte, 1) > 0)
+                ;
     }
-    int len =
-        snprintf(line, sizeof(line), "%s\n%s\n", soma_server_address(server, 0), listener.address);
-    if (write(out, line, (size_t)len) == len)
-        while (read(control, &byte, 1) > 0)
-            ;
-    listener_close(&listener);
-    MHD_destroy_response(constant.malloc_response);
-    MHD_destroy_response(constant.free_response);
+    listener_close(&listeners[0]);
+    listener_close(&listeners[1]);
+    MHD_destroy_response(prepared.malloc_response);
+    MHD_destroy_response(prepared.free_response);
 }
 
 static _Noreturn void run_child(int out, int control)
@@ -115,12 +130,14 @@ static _Noreturn void run_child(int out, int control)
 static bool read_urls(struct service *service, int in)
 {
     FILE *file = fdopen(in, "r");
-    bool good = file != NULL && fgets(service->url, SERVICE_URL_BYTES, file) != NULL &&
-                fgets(service->constant_url, SERVICE_URL_BYTES, file) != NULL;
+    char *const urls[] = {service->url, service->constant_url, service->prepared_url};
+    bool good = file != NULL;
+    for (size_t i = 0; good && i < sizeof(urls) / sizeof(urls[0]); i++) {
+        good = fgets(urls[i], SERVICE_URL_BYTES, file) != NULL;
+        urls[i][strcspn(urls[i], "\n")] = '\0';
+    }
     if (file != NULL)
         (void)fclose(file);
-    service->url[strcspn(service->url, "\n")] = '\0';
-    service->constant_url[strcspn(service->constant_url, "\n")] = '\0';
     return good;
 }
 

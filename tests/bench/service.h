@@ -1,6 +1,8 @@
-/* The service under measurement in a process of its own: somad's server, and beside it a listener
+/* The service under measurement in a process of its own: somad's server, and beside it listeners
  * with the same daemon options whose handler reads the body and answers a constant. What the
- * constant costs is what HTTP costs. */
+ * constant costs is what HTTP costs. One makes a response for each answer, as every handler must
+ * whose answers differ; the other sends the same two again and again, which is as little as
+ * libmicrohttpd can do. */
 #ifndef SOMA_BENCH_SERVICE_H
 #define SOMA_BENCH_SERVICE_H
 
@@ -13,7 +15,8 @@ struct service {
     pid_t pid;
     int control; /* closing it ends the process */
     char url[SERVICE_URL_BYTES];
-    char constant_url[SERVICE_URL_BYTES];
+    char constant_url[SERVICE_URL_BYTES]; /* a response for each answer */
+    char prepared_url[SERVICE_URL_BYTES]; /* made beforehand */
 };
 
 /* What the constant handler answers to POST of a path that ends so. The length is that of what the
