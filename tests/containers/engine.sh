@@ -16,7 +16,15 @@ engine_start() {
     mkdir -p "$engine_dir"
     iptables-save >"$engine_dir/iptables" 2>/dev/null || true
     cat /proc/sys/net/ipv4/ip_forward >"$engine_dir/forward"
-    # A bridge and addresses of its own: another engine may run on the machine.
+    # A bridge and addresses of its own: another engine may run on the machine. A run that was
+    # killed may have left it.
+    if ip link show soma-test0 >/dev/null 2>&1; then
+        if pgrep -f 'dockerd .*--bridge soma-test0' >/dev/null; then
+            echo "another run of this test has the bridge soma-test0: wait until it is over" >&2
+            return 1
+        fi
+        ip link delete soma-test0 || return 1
+    fi
     ip link add soma-test0 type bridge && ip address add 10.213.255.1/24 dev soma-test0 || return 1
     export DOCKER_HOST=unix://$engine_dir/socket
     dockerd --data-root "$engine_dir/data" --exec-root "$engine_dir/exec" --pidfile "$engine_dir/pid" \
