@@ -1,9 +1,9 @@
 /* Kernels: loading libraries of them, putting arguments together, launching.
  *
  * A kernel library is named by its base name: the service has the kernels built in, and the
- * file named here is not run (kernels of your own are not supported yet). Launches are asynchronous; a kernel
- * that touches memory that is not live fails with ACL_ERROR_RT_AICORE_EXCEPTION (507015) at the
- * next synchronisation. */
+ * file named here is not run (kernels of your own are not supported yet). Launches are
+ * asynchronous; a kernel that touches memory that is not live fails with
+ * ACL_ERROR_RT_AICORE_EXCEPTION (507015) at the next synchronisation. */
 #ifndef SOMA_ACL_RT_KERNEL_H
 #define SOMA_ACL_RT_KERNEL_H
 
