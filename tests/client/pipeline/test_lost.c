@@ -51,7 +51,7 @@ static void test_server_dies(void)
 static void send_foreign(const struct scene *scene, const char *method, const char *path,
                          const char *body)
 {
-    struct client_session *session;
+    struct client_session *session = NULL;
     struct http_answer answer;
     char whole[256];
     struct http_client *client = http_client_create(scene->somad.url);
