@@ -133,9 +133,10 @@ struct run {
     uint64_t answers;
 };
 
-/* What a subject came to so far in a round. */
+/* What a subject came to in each slice of a round: pairs per second, and microseconds of the
+ * server's processor time per pair. */
 struct tally {
-    double pairs, seconds, cpu_seconds;
+    struct bench_series rates, cpu;
 };
 
 static const char *expected(const struct run *run, const struct line *line)
@@ -240,9 +241,11 @@ static bool measure(const struct unary *unary, const char *url, unsigned count, 
     double cpu = service_cpu(&unary->service), start = bench_now();
     if (good)
         good = count == 1 ? drive_one(&run, start + seconds) : drive_many(&run, start + seconds);
-    tally->seconds += bench_now() - start;
-    tally->cpu_seconds += service_cpu(&unary->service) - cpu;
-    tally->pairs += (double)run.answers / 2;
+    double elapsed = bench_now() - start, pairs = (double)run.answers / 2;
+    if (good) {
+        bench_series_add(&tally->rates, pairs / elapsed);
+        bench_series_add(&tally->cpu, (service_cpu(&unary->service) - cpu) * 1e6 / pairs);
+    }
     for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
         raw_http_close(&run.lines[i].http);
     (void)close(run.epoll);
@@ -263,14 +266,16 @@ struct figures {
     struct bench_series rates[SUBJECTS], cpu[SUBJECTS], grpc;
 };
 
-/* The subjects take turns in short slices: what disturbs the machine disturbs all of them. */
+/* The subjects take turns in short slices, of which the median counts: where the scheduler puts
+ * client and server, and what else the machine does, makes more of a difference than they do. */
 static bool measure_round(struct bench *bench, struct unary *unary, unsigned connections,
                           struct figures *figures)
 {
     const char *const urls[SUBJECTS] = {unary->service.url, unary->service.constant_url,
                                         unary->service.prepared_url};
-    struct tally tallies[SUBJECTS] = {{0, 0, 0}};
+    struct tally tallies[SUBJECTS];
     bool good = true;
+    memset(tallies, 0, sizeof(tallies));
     for (unsigned slice = 0; slice < SLICES; slice++) {
         for (unsigned i = 0; good && i < SUBJECTS; i++)
             good =
@@ -279,8 +284,8 @@ static bool measure_round(struct bench *bench, struct unary *unary, unsigned con
     if (good && bench->options.grpc != NULL)
         good = grpc_peer_measure(&unary->grpc, connections, bench->options.seconds, &figures->grpc);
     for (unsigned i = 0; good && i < SUBJECTS; i++) {
-        bench_series_add(&figures->rates[i], tallies[i].pairs / tallies[i].seconds);
-        bench_series_add(&figures->cpu[i], tallies[i].cpu_seconds * 1e6 / tallies[i].pairs);
+        bench_series_add(&figures->rates[i], bench_series_median(&tallies[i].rates));
+        bench_series_add(&figures->cpu[i], bench_series_median(&tallies[i].cpu));
     }
     return good;
 }
