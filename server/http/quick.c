@@ -85,8 +85,10 @@ static bool take(struct cursor *cursor, char c)
 
 static void skip_spaces(struct cursor *cursor)
 {
-    while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\n'))
-        cursor->at++;
+    const char *at = cursor->at;
+    while (at < cursor->end && (*at == ' ' || *at == '\n'))
+        at++;
+    cursor->at = at;
 }
 
 /* The text lies between the quotes. What stands in it is not looked at: it is compared with names
@@ -107,10 +109,11 @@ static bool take_value(struct cursor *cursor, struct soma_text *text)
 {
     if (cursor->at < cursor->end && *cursor->at == '"')
         return take_string(cursor, text);
-    text->ptr = cursor->at;
-    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9')
-        cursor->at++;
-    text->len = (size_t)(cursor->at - text->ptr);
+    const char *at = cursor->at;
+    while (at < cursor->end && *at >= '0' && *at <= '9')
+        at++;
+    *text = (struct soma_text){cursor->at, (size_t)(at - cursor->at)};
+    cursor->at = at;
     return text->len > 0;
 }
 
