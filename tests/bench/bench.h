@@ -68,6 +68,7 @@ double bench_now(void); /* seconds, monotonic */
 
 bool group_engine(struct bench *bench);
 bool group_unary(struct bench *bench);
+bool group_sessions(struct bench *bench);
 bool group_pipeline(struct bench *bench);
 bool group_json(struct bench *bench);
 

@@ -177,3 +177,16 @@ double service_cpu(const struct service *service)
         return 0;
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
+
+double service_resident(const struct service *service)
+{
+    char path[64];
+    unsigned long long pages = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)service->pid);
+    FILE *file = fopen(path, "re");
+    if (file != NULL && fscanf(file, "%*u %llu", &pages) != 1)
+        pages = 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
+}

@@ -31,4 +31,7 @@ void service_stop(struct service *service);
 /* Processor time that the process has used so far, in seconds. */
 double service_cpu(const struct service *service);
 
+/* Resident memory of the process in MiB. */
+double service_resident(const struct service *service);
+
 #endif
