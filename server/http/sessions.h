@@ -31,6 +31,8 @@ struct sessions_totals {
     struct engine_totals engines;                    /* what only grows: of past sessions too */
 };
 
+#define CACHE_LINE_BYTES 64u
+
 struct session {
     /* Constant. */
     char id[SESSION_ID_BYTES];
@@ -45,14 +47,17 @@ struct session {
     pthread_mutex_t lock;  /* guards the next group */
     struct engine *engine; /* NULL once it has ended */
     struct bytes *bytes;
+    struct request_list waiters;
+    unsigned waiter_count;
     uint64_t next_sequence;         /* of sequenced batches: commands run so far */
     uint64_t kept_sequence;         /* kept_answer is of the command before this number */
     struct soma_writer kept_answer; /* empty: none, or too large; see handle_batch.c */
-    struct request_list waiters;
-    unsigned waiter_count;
 
+    /* Changed by requests that do not have the lock: not in the cache lines of one that has. */
+    char apart_before[CACHE_LINE_BYTES];
     _Atomic uint32_t references;
     _Atomic uint64_t last_used_ns;
+    char apart_behind[CACHE_LINE_BYTES];
 
     /* Of the executor, under its lock; is_slow is read without. */
     TAILQ_ENTRY(session) run_entry;
