@@ -23,12 +23,12 @@ static void store_f32(unsigned char *to, uint64_t index, float value)
 
 static uint32_t u32_value(const struct kernel_call *call, size_t index)
 {
-    return (uint32_t)call->values[index];
+    return (uint32_t)call->args.values[index];
 }
 
 static float f32_value(const struct kernel_call *call, size_t index)
 {
-    uint32_t bits = (uint32_t)call->values[index];
+    uint32_t bits = (uint32_t)call->args.values[index];
     float value;
     memcpy(&value, &bits, sizeof(value));
     return value;
@@ -68,76 +68,85 @@ static void add_i32(unsigned char *z, const unsigned char *x, const unsigned cha
     }
 }
 
-static const struct add_type {
-    uint32_t acl_type;
-    uint64_t element_bytes;
-    void (*add)(unsigned char *z, const unsigned char *x, const unsigned char *y, uint64_t count);
-} add_types[] = {
-    {ACL_TYPE_FLOAT, 4, add_f32},
-    {ACL_TYPE_FLOAT16, 2, add_f16},
-    {ACL_TYPE_INT32, 4, add_i32},
-};
+typedef void add_function(unsigned char *z, const unsigned char *x, const unsigned char *y,
+                          uint64_t count);
 
-static const struct add_type *find_add_type(uint32_t acl_type)
+static add_function *add_of(uint64_t acl_type)
 {
-    for (size_t i = 0; i < sizeof(add_types) / sizeof(add_types[0]); i++) {
-        if (add_types[i].acl_type == acl_type)
-            return &add_types[i];
+    switch (acl_type) {
+    case ACL_TYPE_FLOAT: return add_f32;
+    case ACL_TYPE_INT32: return add_i32;
+    default: return add_f16;
     }
-    return NULL;
+}
+
+static enum soma_status read_i32(struct kernel_call *call, size_t index, int32_t *value,
+                                 struct soma_error *error)
+{
+    unsigned char *from;
+    enum soma_status status = kernel_span(call, index, 1, sizeof(*value), &from, error);
+    if (status == SOMA_OK)
+        memcpy(value, from, sizeof(*value));
+    if (status == SOMA_OK && *value < 0)
+        return soma_fail(error, SOMA_KERNEL_FAULT, "args",
+                         "add_custom: %s is %" PRId32 " in device memory; it is at least 0",
+                         call->args.row->parameters[index].name, *value);
+    return status;
+}
+
+/* The tiling lies in device memory. Without tiles nothing is added. */
+static enum soma_status read_tiling(struct kernel_call *call, uint64_t *count,
+                                    struct soma_error *error)
+{
+    int32_t length = 0, tiles = 0;
+    enum soma_status status = read_i32(call, 3, &length, error);
+    if (status == SOMA_OK)
+        status = read_i32(call, 4, &tiles, error);
+    if (status == SOMA_OK)
+        *count = tiles > 0 ? (uint64_t)length : 0;
+    return status;
 }
 
 /* Without a count: f16, as many as the smallest of the three blocks was asked for. */
-static enum soma_status add_count(struct kernel_call *call, uint64_t *count,
-                                  struct soma_error *error)
+static enum soma_status read_blocks(struct kernel_call *call, uint64_t *count,
+                                    struct soma_error *error)
 {
-    uint64_t smallest = UINT64_MAX;
     for (size_t i = 0; i < 3; i++) {
-        uint64_t bytes;
-        enum soma_status status = kernel_requested(call, i, &bytes, error);
+        unsigned char *first;
+        enum soma_status status = kernel_span(call, i, 1, 1, &first, error);
         if (status != SOMA_OK)
             return status;
-        smallest = bytes < smallest ? bytes : smallest;
     }
-    *count = smallest / 2;
+    *count = soma_add_custom_count(&call->args);
     return SOMA_OK;
 }
 
 static enum soma_status run_add_custom(struct kernel_call *call, struct soma_error *error)
 {
-    uint32_t acl_type = ACL_TYPE_FLOAT16;
-    uint64_t count = 0;
+    uint64_t acl_type = ACL_TYPE_FLOAT16, count = 0;
     enum soma_status status = SOMA_OK;
-    if (call->value_count == 3) {
-        status = add_count(call, &count, error);
+    if (call->args.value_count == 3) {
+        status = read_blocks(call, &count, error);
+    } else if (call->args.row->parameters[3].kind == SOMA_ARG_PTR) {
+        status = read_tiling(call, &count, error);
     } else {
         count = u32_value(call, 3);
         acl_type = u32_value(call, 4);
     }
-    if (status != SOMA_OK)
-        return status;
-    const struct add_type *type = find_add_type(acl_type);
-    if (type == NULL)
-        return soma_fail(error, SOMA_KERNEL_ARGUMENTS, "args",
-                         "add_custom: aclDataType %" PRIu32 " is none of 0 (ACL_FLOAT), "
-                         "1 (ACL_FLOAT16) and 3 (ACL_INT32)",
-                         acl_type);
     unsigned char *spans[3];
-    for (size_t i = 0; i < 3; i++) {
-        status = kernel_span(call, i, count, type->element_bytes, &spans[i], error);
-        if (status != SOMA_OK)
-            return status;
-    }
-    type->add(spans[2], spans[0], spans[1], count);
-    call->cost_ns = kernel_move_ns(3 * count * type->element_bytes);
-    return SOMA_OK;
+    for (size_t i = 0; i < 3 && status == SOMA_OK; i++)
+        status =
+            kernel_span(call, i, count, soma_add_custom_element_bytes(acl_type), &spans[i], error);
+    if (status == SOMA_OK)
+        add_of(acl_type)(spans[2], spans[0], spans[1], count);
+    return status;
 }
 
 /* ---- fill, copy, saxpy, reduce_sum ---- */
 
 static enum soma_status run_fill(struct kernel_call *call, struct soma_error *error)
 {
-    uint64_t count = call->values[1];
+    uint64_t count = call->args.values[1];
     uint32_t value = u32_value(call, 2);
     unsigned char *dst;
     enum soma_status status = kernel_span(call, 0, count, sizeof(value), &dst, error);
@@ -145,13 +154,12 @@ static enum soma_status run_fill(struct kernel_call *call, struct soma_error *er
         return status;
     for (uint64_t i = 0; i < count; i++)
         memcpy(dst + i * sizeof(value), &value, sizeof(value));
-    call->cost_ns = kernel_move_ns(count * sizeof(value));
     return SOMA_OK;
 }
 
 static enum soma_status run_copy(struct kernel_call *call, struct soma_error *error)
 {
-    uint64_t size_bytes = call->values[2];
+    uint64_t size_bytes = call->args.values[2];
     unsigned char *dst, *src;
     enum soma_status status = kernel_span(call, 0, size_bytes, 1, &dst, error);
     if (status == SOMA_OK)
@@ -160,7 +168,6 @@ static enum soma_status run_copy(struct kernel_call *call, struct soma_error *er
         return status;
     if (size_bytes != 0)
         memmove(dst, src, size_bytes);
-    call->cost_ns = kernel_move_ns(2 * size_bytes);
     return SOMA_OK;
 }
 
@@ -178,13 +185,12 @@ static enum soma_status run_saxpy(struct kernel_call *call, struct soma_error *e
         float product = a * load_f32(x, i);
         store_f32(y, i, product + load_f32(y, i));
     }
-    call->cost_ns = kernel_move_ns(3 * count * sizeof(a));
     return SOMA_OK;
 }
 
 static enum soma_status run_reduce_sum(struct kernel_call *call, struct soma_error *error)
 {
-    uint64_t count = call->values[2];
+    uint64_t count = call->args.values[2];
     unsigned char *dst, *src;
     enum soma_status status = kernel_span(call, 0, 1, sizeof(float), &dst, error);
     if (status == SOMA_OK)
@@ -195,18 +201,10 @@ static enum soma_status run_reduce_sum(struct kernel_call *call, struct soma_err
     for (uint64_t i = 0; i < count; i++)
         sum += (double)load_f32(src, i);
     store_f32(dst, 0, (float)sum);
-    call->cost_ns = kernel_move_ns(count * sizeof(float));
     return SOMA_OK;
 }
 
 /* ---- matmul ---- */
-
-static bool overlap(const unsigned char *a, uint64_t a_bytes, const unsigned char *b,
-                    uint64_t b_bytes)
-{
-    uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
-    return first < second ? second - first < a_bytes : first - second < b_bytes;
-}
 
 static void multiply(unsigned char *c, const unsigned char *a, const unsigned char *b,
                      const uint64_t *size)
@@ -226,11 +224,6 @@ static void multiply(unsigned char *c, const unsigned char *a, const unsigned ch
     }
 }
 
-static uint64_t multiply_saturating(uint64_t a, uint64_t b)
-{
-    return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
-}
-
 static enum soma_status run_matmul(struct kernel_call *call, struct soma_error *error)
 {
     uint64_t size[3] = {u32_value(call, 3), u32_value(call, 4), u32_value(call, 5)};
@@ -241,59 +234,39 @@ static enum soma_status run_matmul(struct kernel_call *call, struct soma_error *
         if (status != SOMA_OK)
             return status;
     }
-    for (size_t i = 1; i < 3; i++) {
-        if (counts[0] != 0 && counts[i] != 0 &&
-            overlap(spans[0], counts[0] * sizeof(float), spans[i], counts[i] * sizeof(float)))
-            return soma_fail(error, SOMA_KERNEL_ARGUMENTS, "args",
-                             "matmul: c overlaps %s; it is written while that is read",
-                             call->kernel->parameters[i].name);
-    }
     if (counts[0] != 0)
         multiply(spans[0], spans[1], spans[2], size);
-    uint64_t operations = multiply_saturating(multiply_saturating(counts[0], size[1]), 2);
-    uint64_t compute_ns = operations / 50000;
-    uint64_t move_ns = kernel_move_ns(sizeof(float) * (counts[0] + counts[1] + counts[2]));
-    call->cost_ns = compute_ns > move_ns ? compute_ns : move_ns;
-    if (call->cost_ns > SOMA_DURATION_NS_MAX)
-        call->cost_ns = SOMA_DURATION_NS_MAX;
     return SOMA_OK;
+}
+
+/* ---- trap ---- */
+
+static enum soma_status run_trap(struct kernel_call *call, struct soma_error *error)
+{
+    char text[256];
+    return soma_fail(error, SOMA_KERNEL_FAULT, "args", "%s: this kernel always fails",
+                     soma_kernel_call_text(&call->args, text, sizeof(text)));
 }
 
 /* ---- the table ---- */
 
-/* clang-format off */
-static const struct kernel built_in[] = {
-    {"add_custom", SOMA_KERNEL_ORIGIN_BUILT_IN,
-     {{"x", SOMA_ARG_PTR, "first summand"}, {"y", SOMA_ARG_PTR, "second summand"},
-      {"z", SOMA_ARG_PTR, "sum; may be x or y"},
-      {"count", SOMA_ARG_U32, "elements; without it f16, as many as the smallest of the three blocks was asked for"},
-      {"aclDataType", SOMA_ARG_U32, "0 ACL_FLOAT, 1 ACL_FLOAT16, 3 ACL_INT32"}},
-     5, 3, "z[i] = x[i] + y[i]; i32 wraps", "3 * count * element size bytes at 400 GB/s", run_add_custom},
-    {"fill", SOMA_KERNEL_ORIGIN_BUILT_IN,
-     {{"dst", SOMA_ARG_PTR, "where to write"}, {"count", SOMA_ARG_U64, "32-bit words"},
-      {"value", SOMA_ARG_U32, "the word"}},
-     3, 3, "dst[i] = value, 32-bit words", "4 * count bytes at 400 GB/s", run_fill},
-    {"copy", SOMA_KERNEL_ORIGIN_BUILT_IN,
-     {{"dst", SOMA_ARG_PTR, "where to write"}, {"src", SOMA_ARG_PTR, "what to read; may overlap dst"},
-      {"bytes", SOMA_ARG_U64, "bytes"}},
-     3, 3, "dst = src, as memmove", "2 * bytes at 400 GB/s", run_copy},
-    {"saxpy", SOMA_KERNEL_ORIGIN_BUILT_IN,
-     {{"y", SOMA_ARG_PTR, "f32, read and written"}, {"x", SOMA_ARG_PTR, "f32"},
-      {"a", SOMA_ARG_F32, "factor"}, {"n", SOMA_ARG_U32, "elements"}},
-     4, 4, "y[i] = a * x[i] + y[i], f32, rounded after each operation", "12 * n bytes at 400 GB/s", run_saxpy},
-    {"reduce_sum", SOMA_KERNEL_ORIGIN_BUILT_IN,
-     {{"dst", SOMA_ARG_PTR, "one f32"}, {"src", SOMA_ARG_PTR, "f32"}, {"n", SOMA_ARG_U64, "elements"}},
-     3, 3, "dst[0] = sum of src[i], f32, summed from the first on in double", "4 * n bytes at 400 GB/s", run_reduce_sum},
-    {"matmul", SOMA_KERNEL_ORIGIN_BUILT_IN,
-     {{"c", SOMA_ARG_PTR, "m x n, must not overlap a or b"}, {"a", SOMA_ARG_PTR, "m x k"}, {"b", SOMA_ARG_PTR, "k x n"},
-      {"m", SOMA_ARG_U32, "rows of a"}, {"k", SOMA_ARG_U32, "columns of a, rows of b"}, {"n", SOMA_ARG_U32, "columns of b"}},
-     6, 6, "c = a * b, f32, row by row, summed in f32 in the order of k",
-     "the larger of 2*m*n*k operations at 50 TFLOP/s and 4*(m*n+m*k+k*n) bytes at 400 GB/s", run_matmul},
-};
-/* clang-format on */
-
-const struct kernel *kernels_built_in(size_t *count)
+kernel_run *kernel_run_built_in(const char *name)
 {
-    *count = sizeof(built_in) / sizeof(built_in[0]);
-    return built_in;
+    static const struct {
+        const char *name;
+        kernel_run *run;
+    } runs[] = {
+        {"add_custom", run_add_custom},
+        {"fill", run_fill},
+        {"copy", run_copy},
+        {"saxpy", run_saxpy},
+        {"matmul", run_matmul},
+        {"reduce_sum", run_reduce_sum},
+        {"trap", run_trap},
+    };
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        if (strcmp(runs[i].name, name) == 0)
+            return runs[i].run;
+    }
+    return NULL;
 }

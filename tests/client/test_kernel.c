@@ -241,22 +241,83 @@ static void test_placeholders(void)
     fixture_end();
 }
 
-static void test_array_of_arguments(void)
+static void put_halves(const struct scene *scene)
 {
-    struct scene scene;
     aclFloat16 halves[COUNT];
-    begin(&scene);
     for (int k = 0; k < COUNT; k++)
         halves[k] = aclFloatToFloat16((float)k);
     for (int i = 0; i < 2; i++)
-        (void)GIVES(ACL_SUCCESS, aclrtMemcpy(i == 0 ? scene.x : scene.y, sizeof(halves), halves,
+        (void)GIVES(ACL_SUCCESS, aclrtMemcpy(i == 0 ? scene->x : scene->y, sizeof(halves), halves,
                                              sizeof(halves), ACL_MEMCPY_HOST_TO_DEVICE));
+    (void)GIVES(ACL_SUCCESS, aclrtMemset(scene->z, sizeof(halves), 0, sizeof(halves)));
+}
+
+static void check_halves(const struct scene *scene, const char *form)
+{
+    aclFloat16 halves[COUNT];
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(halves, sizeof(halves), scene->z, sizeof(halves),
+                                         ACL_MEMCPY_DEVICE_TO_HOST));
+    for (int k = 0; k < COUNT; k++)
+        (void)EXPECT(halves[k] == aclFloatToFloat16((float)(2 * k)), "%s: z[%d] is 0x%x", form, k,
+                     halves[k]);
+    (void)GIVES(ACL_SUCCESS, aclrtMemset(scene->z, sizeof(halves), 0, sizeof(halves)));
+}
+
+/* add_custom(x, y, z, tilingLength, tilingNum): the last two are pointers to data that comes with
+ * the launch, in both ways in which it can, or that lies in device memory. */
+static void test_tiling(void)
+{
+    struct scene scene;
+    aclrtArgsHandle args = NULL;
+    aclrtParamHandle handle, length, tiles;
+    void *buffer = NULL, *tiling = NULL;
+    const int32_t numbers[2] = {COUNT, 8};
+    begin(&scene);
+    put_halves(&scene);
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsInit(scene.add, &args));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.x, 8, &handle));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.y, 8, &handle));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppend(args, &scene.z, 8, &handle));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppendPlaceHolder(args, &length));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsAppendPlaceHolder(args, &tiles));
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsGetPlaceHolderBuffer(args, length, 4, &buffer));
+    memcpy(buffer, &numbers[0], 4);
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsGetPlaceHolderBuffer(args, tiles, 4, &buffer));
+    memcpy(buffer, &numbers[1], 4);
+    (void)GIVES(ACL_SUCCESS, aclrtKernelArgsFinalize(args));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtLaunchKernelWithConfig(scene.add, 8, scene.stream, NULL, args, NULL));
+    check_halves(&scene, "WithConfig");
+    struct {
+        void *x, *y, *z, *length, *tiles;
+        int32_t numbers[2];
+    } all = {scene.x, scene.y, scene.z, NULL, NULL, {COUNT, 8}};
+    aclrtPlaceHolderInfo holders[2] = {{24, 40}, {32, 44}};
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernelWithHostArgs(scene.add, 8, scene.stream, NULL, &all,
+                                                           sizeof(all), holders, 2));
+    check_halves(&scene, "WithHostArgs");
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&tiling, sizeof(numbers), ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(tiling, sizeof(numbers), numbers, sizeof(numbers),
+                                         ACL_MEMCPY_HOST_TO_DEVICE));
+    all.length = tiling;
+    all.tiles = (char *)tiling + 4;
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 8, &all, 40, scene.stream));
+    check_halves(&scene, "LaunchKernel");
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernelV2(scene.add, 8, &all, 40, NULL, scene.stream));
+    check_halves(&scene, "V2");
+    fixture_end();
+}
+
+static void test_array_of_arguments(void)
+{
+    struct scene scene;
+    begin(&scene);
+    put_halves(&scene);
     void *args[] = {&scene.x, &scene.y, &scene.z};
     (void)GIVES(ACL_SUCCESS,
                 aclrtLaunchKernelWithArgsArray(scene.add, 4, scene.stream, NULL, args));
-    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(halves, sizeof(halves), scene.z, sizeof(halves),
-                                         ACL_MEMCPY_DEVICE_TO_HOST));
-    (void)EXPECT(halves[5] == aclFloatToFloat16(10.0f), "0x%x", halves[5]);
+    check_halves(&scene, "WithArgsArray");
     fixture_end();
 }
 
@@ -266,6 +327,7 @@ static const struct client_test tests[] = {
     {"a kernel that faults", test_a_kernel_that_faults},
     {"arguments piece by piece", test_arguments_piece_by_piece},
     {"placeholders", test_placeholders},
+    {"tiling in placeholders", test_tiling},
     {"an array of arguments", test_array_of_arguments},
     {NULL, NULL},
 };

@@ -205,6 +205,69 @@ static void test_add_types(void)
     tear_down(&f);
 }
 
+/* Five pointers: the length and the number of tiles lie in device memory. */
+static void test_add_tiling(void)
+{
+    enum { COUNT = 100 };
+    struct fixture f;
+    uint16_t x[COUNT], z[COUNT];
+    set_up(&f);
+    uint64_t a = allocate(&f, sizeof(x)), b = allocate(&f, sizeof(z));
+    uint64_t length_at = allocate(&f, 4), tiles_at = allocate(&f, 4);
+    for (unsigned i = 0; i < COUNT; i++)
+        x[i] = half_from_float((float)i);
+    put(&f, a, x, sizeof(x));
+    struct {
+        uint64_t x, y, z, length, tiles;
+    } block = {a, a, b, length_at, tiles_at};
+    const struct soma_kernel_arg raw = block_arg(&block, sizeof(block));
+    const struct soma_kernel_arg list[] = {ptr_arg(a), ptr_arg(a), ptr_arg(b), ptr_arg(length_at),
+                                           ptr_arg(tiles_at)};
+    static const struct {
+        int32_t length, tiles;
+        enum soma_status status;
+        unsigned added;
+        const char *what;
+    } rows[] = {
+        {COUNT, 8, SOMA_OK, COUNT, "all"},
+        {COUNT / 2, 1, SOMA_OK, COUNT / 2, "a part"},
+        {COUNT, 0, SOMA_OK, 0, "no tiles, no work"},
+        {-1, 8, SOMA_KERNEL_FAULT, 0, "a negative length"},
+        {COUNT, -8, SOMA_KERNEL_FAULT, 0, "a negative number of tiles"},
+        {COUNT * 2, 8, SOMA_KERNEL_FAULT, 0, "more than there is"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        memset(z, 0, sizeof(z));
+        put(&f, b, z, sizeof(z));
+        put(&f, length_at, &rows[i].length, 4);
+        put(&f, tiles_at, &rows[i].tiles, 4);
+        enum soma_status status =
+            launch(&f, "add_custom", 8, i % 2 == 0 ? &raw : list, i % 2 == 0 ? 1 : 5);
+        EXPECT(status == rows[i].status, "%s: %s", rows[i].what, f.error.message);
+        get(&f, b, z, sizeof(z));
+        for (unsigned n = 1; n < COUNT; n++)
+            EXPECT(z[n] == (n < rows[i].added ? half_from_float((float)(2 * n)) : 0), "%s: %u",
+                   rows[i].what, n);
+    }
+    block.tiles = 0x4242;
+    EXPECT(launch(&f, "add_custom", 8, &raw, 1) == SOMA_KERNEL_FAULT &&
+               strstr(f.error.message, "tilingNum=0x4242") != NULL,
+           "%s", f.error.message);
+    tear_down(&f);
+}
+
+static void test_trap(void)
+{
+    struct fixture f;
+    const struct soma_kernel_arg code = u32_arg(77);
+    set_up(&f);
+    EXPECT(launch(&f, "trap", 1, NULL, 0) == SOMA_KERNEL_FAULT, "without a code");
+    EXPECT(launch(&f, "trap", 1, &code, 1) == SOMA_KERNEL_FAULT &&
+               strstr(f.error.message, "trap(code=77)") != NULL,
+           "%s", f.error.message);
+    tear_down(&f);
+}
+
 /* ---- the others ---- */
 
 static void test_fill_and_copy(void)
@@ -309,6 +372,7 @@ static void test_wrong_arguments(void)
         {"fill", {block_arg(block, 19)}, 1, SOMA_KERNEL_ARGUMENTS, "19 bytes"},
         {"fill", {block_arg(block, 40)}, 1, SOMA_KERNEL_ARGUMENTS, "24 bytes"},
         {"add_custom", {block_arg(block, 28)}, 1, SOMA_KERNEL_ARGUMENTS, "24 or 32 bytes"},
+        {"add_custom", {block_arg(block, 39)}, 1, SOMA_KERNEL_ARGUMENTS, "40 bytes"},
         {"add_custom",
          {ptr_arg(a), ptr_arg(a), ptr_arg(a), u32_arg(1)},
          4,
@@ -353,19 +417,21 @@ static void test_faults(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"add_custom", "fill",       "copy",
-                                        "saxpy",      "reduce_sum", "matmul"};
+    static const char *const names[] = {"add_custom", "add_custom", "fill",   "copy",
+                                        "saxpy",      "reduce_sum", "matmul", "trap"};
     struct soma_kernel_list list;
     struct kernels *kernels = kernels_create();
     CU_ASSERT_FATAL(kernels != NULL);
     kernels_list(kernels, &list);
-    EXPECT(list.kernels.count == 6, "%zu kernels", list.kernels.count);
-    for (size_t i = 0; i < list.kernels.count && i < 6; i++) {
+    EXPECT(list.kernels.count == 8, "%zu kernels", list.kernels.count);
+    for (size_t i = 0; i < list.kernels.count && i < 8; i++) {
         const struct soma_kernel *kernel = &list.kernels.items[i];
+        bool is_trap = same_words(kernel->name, "trap");
         EXPECT(same_words(kernel->name, names[i]), "%s", kernel->name);
-        EXPECT(kernel->parameters.count >= 3 && kernel->parameters.items[0].required, "%s",
+        EXPECT(kernel->parameters.count >= (is_trap ? 1 : 3), "%s", kernel->name);
+        EXPECT(kernel->parameters.items[0].required == !is_trap, "%s", kernel->name);
+        EXPECT(same_words(kernel->parameters.items[0].type, is_trap ? "u32" : "ptr"), "%s",
                kernel->name);
-        EXPECT(same_words(kernel->parameters.items[0].type, "ptr"), "%s", kernel->name);
         EXPECT(kernel->help[0] != '\0' && kernel->cost[0] != '\0', "%s", kernel->name);
     }
     kernels_destroy(kernels);
@@ -374,6 +440,8 @@ static void test_list(void)
 static const struct soma_test tests[] = {
     {"add_custom f16", test_add_f16},
     {"add_custom types", test_add_types},
+    {"add_custom with its tiling in memory", test_add_tiling},
+    {"trap", test_trap},
     {"fill and copy", test_fill_and_copy},
     {"saxpy and reduce_sum", test_saxpy_and_sum},
     {"matmul", test_matmul},
