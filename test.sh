@@ -41,9 +41,8 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
-# All that has threads or talks to what has them. The cut connections of client_pipeline run in the
-# two other builds only: under TSan a somad whose clients were cut sometimes does not end with 0.
-threaded='^(http|conformance.*|acl_unsupported|client|client_(pipelined|unpipelined|flushed|process))$'
+# All that has threads or talks to what has them.
+threaded='^(http|conformance.*|acl_unsupported|client|client_(pipelined|unpipelined|flushed|process|pipeline|cut_unpipelined))$'
 
 case "${1:-all}" in
 release) run_preset release ;;

@@ -1,5 +1,6 @@
 /* The program: what it prints, when it refuses, how it ends. */
 #include "fixture.h"
+#include "raw.h"
 #include "somad_process.h"
 
 #include <fcntl.h>
@@ -156,6 +157,39 @@ static void test_environment(void)
     EXPECT(somad_stop(&somad) == 0, "exit code");
 }
 
+/* libmicrohttpd takes notice of 128 connections at a time. When so many are ready at once, and no
+ * more, all of them are answered. */
+static void test_all_ready_at_once(void)
+{
+    enum { READY = 128 };
+    static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+    static char buf[RAW_BYTES];
+    struct somad_process somad;
+    int fds[READY];
+    unsigned answered = 0;
+    const char *const words[] = {"--threads", "1", "--log-level", "error", NULL};
+    CU_ASSERT_FATAL(somad_start(&somad, SOMAD, NULL, words));
+    uint16_t port = (uint16_t)strtoul(strrchr(somad.url, ':') + 1, NULL, 10);
+    for (unsigned i = 0; i < READY; i++) { /* each is known to the server before it stops */
+        fds[i] = raw_connect(port);
+        CU_ASSERT_FATAL(fds[i] >= 0 && raw_send_text(fds[i], request));
+        (void)raw_read(fds[i], buf, "}", 10000);
+        CU_ASSERT_FATAL(raw_status(buf) == 200);
+    }
+    (void)kill(somad.pid, SIGSTOP);
+    for (unsigned i = 0; i < READY; i++)
+        CU_ASSERT(raw_send_text(fds[i], request));
+    (void)kill(somad.pid, SIGCONT);
+    for (unsigned i = 0; i < READY && answered == i; i++) {
+        (void)raw_read(fds[i], buf, "}", 10000);
+        answered += raw_status(buf) == 200;
+    }
+    EXPECT(answered == READY, "the first %u of %d were answered", answered, READY);
+    for (unsigned i = 0; i < READY; i++)
+        (void)close(fds[i]);
+    EXPECT(somad_stop(&somad) == 0, "exit code");
+}
+
 static const struct soma_test tests[] = {
     {"words", test_words},
     {"port in use", test_port_in_use},
@@ -163,6 +197,7 @@ static const struct soma_test tests[] = {
     {"unix socket", test_unix_socket},
     {"terminate", test_terminate},
     {"environment", test_environment},
+    {"all ready at once", test_all_ready_at_once},
     {NULL, NULL},
 };
 const struct soma_suite suite_somad = {"somad", tests};
