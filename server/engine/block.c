@@ -1,6 +1,7 @@
 /* The blocks of a pool: an address-ordered cover of its range, each block in the lists of its
  * state. Neighbouring FREE blocks are always one; neighbouring CACHED blocks are one if and only
- * if the same stream freed them at the same position. Nothing here fails: callers reserve. */
+ * if the same stream freed them at the same position. Neighbouring CACHED blocks of one stream are
+ * a run, which that stream may take from as from one block. Nothing here fails: callers reserve. */
 #include "internal.h"
 
 enum { SPARES_KEPT = 64 };
@@ -120,6 +121,74 @@ void cached_lists_drop(struct engine *engine, struct pool *pool, const struct st
         cached_list_free(engine, pool, list);
 }
 
+/* ---- runs ---- */
+
+enum { RUN_FIRST, RUN_GOES_ON }; /* weight of block.by_address */
+
+static void run_insert(struct block *first, uint64_t size)
+{
+    tree_insert(&first->list->runs, &first->in_runs, size, first->address);
+}
+
+/* Take the run out; returns its size. */
+static uint64_t run_remove(struct block *first)
+{
+    tree_remove(&first->list->runs, &first->in_runs);
+    return first->in_runs.major;
+}
+
+/* The first block of the run that a CACHED block belongs to. */
+static struct block *run_first(struct block *block)
+{
+    return block->by_address.weight == RUN_FIRST
+               ? block
+               : TREE_ENTRY(tree_previous_below(&block->by_address, RUN_GOES_ON), struct block,
+                            by_address);
+}
+
+/* A block becomes CACHED: it goes on the run before it, and the run behind goes on it. */
+static void run_join(struct block *block, struct block *previous, struct block *next)
+{
+    struct block *first = block;
+    uint64_t size = block->size;
+    if (block_is_cached_in(previous, block->list)) {
+        first = run_first(previous);
+        size += run_remove(first);
+        tree_reweigh(&block->by_address, RUN_GOES_ON);
+    }
+    if (block_is_cached_in(next, block->list)) {
+        size += run_remove(next);
+        tree_reweigh(&next->by_address, RUN_GOES_ON);
+    }
+    run_insert(first, size);
+}
+
+/* A block is CACHED no longer: what was before it and what comes behind are two runs. */
+static void run_leave(struct block *block)
+{
+    struct block *first = run_first(block);
+    uint64_t end = first->address;
+    end += run_remove(first);
+    if (first != block)
+        run_insert(first, block->address - first->address);
+    tree_reweigh(&block->by_address, RUN_FIRST);
+    if (block->address + block->size == end)
+        return;
+    struct block *next = block_next(block);
+    tree_reweigh(&next->by_address, RUN_FIRST);
+    run_insert(next, end - next->address);
+}
+
+/* The block behind one of its run takes its place in it. */
+static void run_replace(struct block *old, struct block *block)
+{
+    block->by_address.weight = old->by_address.weight;
+    if (old->by_address.weight == RUN_FIRST)
+        tree_insert(&block->list->runs, &block->in_runs, run_remove(old), old->in_runs.minor);
+}
+
+/* ---- lists of a state ---- */
+
 /* Enter the block in the lists of its state. */
 static void enter(struct block *block)
 {
@@ -213,6 +282,17 @@ struct block *block_next(const struct block *block)
     return TREE_ENTRY(tree_next(&block->by_address), struct block, by_address);
 }
 
+struct block *block_previous(const struct block *block)
+{
+    return TREE_ENTRY(tree_previous_below(&block->by_address, RUN_GOES_ON + 1), struct block,
+                      by_address);
+}
+
+bool block_is_cached_in(const struct block *block, const struct cached_list *list)
+{
+    return block != NULL && block->state == SOMA_BLOCK_STATE_CACHED && block->list == list;
+}
+
 struct block *block_split_low(struct engine *engine, struct block *block, uint64_t size)
 {
     if (block->size == size)
@@ -226,6 +306,8 @@ struct block *block_split_low(struct engine *engine, struct block *block, uint64
     block->address += size;
     block->size -= size;
     if (block->state == SOMA_BLOCK_STATE_CACHED) {
+        run_replace(block, low);
+        block->by_address.weight = RUN_GOES_ON;
         (void)vclock_ref(low->clock);
         (void)point_ref(low->point);
         if (block->late != NULL)
@@ -240,6 +322,8 @@ struct block *block_split_low(struct engine *engine, struct block *block, uint64
 
 void block_set_busy(struct engine *engine, struct block *block)
 {
+    if (block->state == SOMA_BLOCK_STATE_CACHED)
+        run_leave(block);
     leave(block);
     block->state = SOMA_BLOCK_STATE_BUSY;
     forget_free(engine, block);
@@ -253,6 +337,8 @@ static void swallow(struct engine *engine, struct block *block, struct block *ne
     tree_remove(&pool->blocks, &neighbour->by_address);
     if (neighbour->address < block->address) {
         tree_remove(&pool->blocks, &block->by_address);
+        if (block->state == SOMA_BLOCK_STATE_CACHED)
+            run_replace(neighbour, block);
         block->address = neighbour->address;
         tree_insert(&pool->blocks, &block->by_address, block->address, 0);
     }
@@ -260,6 +346,27 @@ static void swallow(struct engine *engine, struct block *block, struct block *ne
     neighbour->list = NULL; /* the list stays in use: block is about to enter it */
     forget_free(engine, neighbour);
     block_put_spare(engine, neighbour);
+}
+
+struct block *run_take_low(struct engine *engine, struct block *first, uint64_t size)
+{
+    struct block *taken = NULL;
+    struct block *block = first;
+    for (uint64_t rest = size; rest > 0;) {
+        struct block *next = block_next(block);
+        block = block_split_low(engine, block, block->size < rest ? block->size : rest);
+        block_set_busy(engine, block);
+        rest -= block->size;
+        if (taken == NULL) {
+            taken = block;
+        } else {
+            tree_remove(&block->pool->blocks, &block->by_address);
+            taken->size += block->size;
+            block_put_spare(engine, block);
+        }
+        block = next;
+    }
+    return taken;
 }
 
 static bool is_same_free(const struct block *a, const struct block *b)
@@ -273,11 +380,10 @@ static bool is_same_free(const struct block *a, const struct block *b)
 /* Enter a block, one with the neighbours that it belongs to. */
 static void enter_merged(struct engine *engine, struct block *block)
 {
-    struct tree_node *before = NULL;
-    if (block->address > block->pool->base)
-        before = tree_floor(&block->pool->blocks, block->address - 1, 0);
-    struct block *previous = TREE_ENTRY(before, struct block, by_address);
+    struct block *previous = block_previous(block);
     struct block *next = block_next(block);
+    if (block->state == SOMA_BLOCK_STATE_CACHED)
+        run_join(block, previous, next);
     if (is_same_free(previous, block))
         swallow(engine, block, previous);
     if (is_same_free(next, block))
@@ -309,6 +415,8 @@ void block_set_free(struct engine *engine, struct block *block, uint64_t now_ns)
         late->point = point_ref(block->point);
         tree_insert(&block->pool->lates, &late->by_address, block->address, 0);
     }
+    if (block->state == SOMA_BLOCK_STATE_CACHED)
+        run_leave(block);
     leave(block);
     forget_free(engine, block);
     block->state = SOMA_BLOCK_STATE_FREE;

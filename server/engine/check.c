@@ -20,8 +20,23 @@ static bool fault(const struct finding *finding, const char *rule, const char *n
 
 /* Sums over a pool's blocks, to be compared with what the pool says. */
 struct block_sums {
-    uint64_t free_bytes, cached_bytes, busy, requested_bytes, listed;
+    uint64_t free_bytes, cached_bytes, busy, requested_bytes, listed, runs;
 };
+
+/* A CACHED block begins a run when it does not go on one; the run has the bytes of its blocks. */
+static bool check_run(const struct block *block, struct block_sums *sums)
+{
+    bool goes_on = block_is_cached_in(block_previous(block), block->list);
+    if (block->by_address.weight != goes_on)
+        return false;
+    if (goes_on)
+        return true;
+    uint64_t bytes = 0;
+    for (const struct block *at = block; block_is_cached_in(at, block->list); at = block_next(at))
+        bytes += at->size;
+    sums->runs++;
+    return tree_find(&block->list->runs, bytes, block->address) == &block->in_runs;
+}
 
 static bool check_block(const struct pool *pool, const struct block *block,
                         const struct block *next, struct block_sums *sums,
@@ -46,6 +61,8 @@ static bool check_block(const struct pool *pool, const struct block *block,
         if (tree_find(&block->list->blocks, block->size, block->address) != &block->in_list ||
             block->in_list.weight != block->position)
             return fault(finding, "a CACHED block is not in its list", "pool", pool->id);
+        if (!check_run(block, sums))
+            return fault(finding, "a CACHED block is not in its run", "pool", pool->id);
         return true;
     case SOMA_BLOCK_STATE_BUSY:
     default:
@@ -78,22 +95,29 @@ static bool check_numbers(const struct pool *pool, const struct block_sums *sums
     return true;
 }
 
-static bool check_lists(const struct pool *pool, uint64_t listed, const struct finding *finding)
+static bool check_lists(const struct pool *pool, const struct block_sums *sums,
+                        const struct finding *finding)
 {
+    uint64_t listed = sums->listed, runs = sums->runs;
     for (struct tree_node *node = tree_first(&pool->cached_lists); node != NULL;
          node = tree_next(node)) {
         const struct cached_list *list = TREE_ENTRY(node, struct cached_list, by_stream);
         uint64_t bytes = 0;
-        if (!tree_check(&list->blocks) || list->stream->key != node->major)
+        if (!tree_check(&list->blocks) || !tree_check(&list->runs) ||
+            list->stream->key != node->major)
             return fault(finding, "a list of cached blocks is out of order", "pool", pool->id);
         for (struct tree_node *in = tree_first(&list->blocks); in != NULL; in = tree_next(in)) {
             bytes += in->major;
             listed--;
         }
+        for (struct tree_node *in = tree_first(&list->runs); in != NULL; in = tree_next(in))
+            runs--;
         if (bytes != list->bytes)
             return fault(finding, "a list's bytes are not those of its blocks", "pool", pool->id);
     }
-    return listed == 0 || fault(finding, "a CACHED block is in no list", "pool", pool->id);
+    if (listed != 0)
+        return fault(finding, "a CACHED block is in no list", "pool", pool->id);
+    return runs == 0 || fault(finding, "a list has a run that is none", "pool", pool->id);
 }
 
 static bool check_lates(const struct pool *pool, const struct finding *finding)
@@ -124,7 +148,7 @@ static bool check_pool(const struct pool *pool, const struct finding *finding)
         if (!check_block(pool, block, TREE_ENTRY(node, struct block, by_address), &sums, finding))
             return false;
     }
-    return check_numbers(pool, &sums, finding) && check_lists(pool, sums.listed, finding) &&
+    return check_numbers(pool, &sums, finding) && check_lists(pool, &sums, finding) &&
            check_lates(pool, finding);
 }
 

@@ -114,7 +114,9 @@ void late_put_spare(struct engine *engine, struct late *late);
 void blocks_init(struct engine *engine, struct pool *pool);
 void blocks_clear(struct engine *engine, struct pool *pool);
 struct block *block_at(const struct pool *pool, uint64_t address); /* the one that holds it */
-struct block *block_next(const struct block *block);
+struct block *block_next(const struct block *block);               /* NULL: it is the last */
+struct block *block_previous(const struct block *block);
+bool block_is_cached_in(const struct block *block, const struct cached_list *list); /* NULL: no */
 struct cached_list *cached_list_of(const struct pool *pool, uint64_t stream_key);
 /* Made when missing; NULL: no memory. */
 struct cached_list *cached_list_get(struct engine *engine, struct pool *pool,
@@ -125,6 +127,8 @@ void cached_lists_drop(struct engine *engine, struct pool *pool, const struct st
  * part, the block itself when it has that size. */
 struct block *block_split_low(struct engine *engine, struct block *block, uint64_t size);
 void block_set_busy(struct engine *engine, struct block *block);
+/* Make the low `size` bytes of a block, or of the run that it is the first of, one BUSY block. */
+struct block *run_take_low(struct engine *engine, struct block *first, uint64_t size);
 /* The place of a free. */
 struct freed {
     struct cached_list *list;

@@ -65,17 +65,25 @@ static struct block *find_of_others(const struct call *call, const struct reques
     return best;
 }
 
+/* Step (a): when the stream has freed a block that is large enough, the first block of the run that
+ * fits best: its own neighbouring blocks are as one for it, wherever in the stream it freed them.
+ */
+static struct block *find_own(const struct request *request)
+{
+    const struct cached_list *own = cached_list_of(request->pool, request->stream->key);
+    if (own == NULL || tree_ceil(&own->blocks, request->size) == NULL)
+        return NULL;
+    return TREE_ENTRY(tree_ceil(&own->runs, request->size), struct block, in_runs);
+}
+
 /* Steps (a) to (d). */
 static struct block *find_cached(const struct call *call, const struct request *request,
                                  enum soma_reuse *kind)
 {
     const struct pool *pool = request->pool;
-    const struct cached_list *own = cached_list_of(pool, request->stream->key);
-    struct block *block = NULL;
     if (pool->cached_bytes < request->size)
         return NULL;
-    if (own != NULL)
-        block = TREE_ENTRY(tree_ceil(&own->blocks, request->size), struct block, in_list);
+    struct block *block = find_own(request);
     *kind = SOMA_REUSE_SAME_STREAM;
     if (block == NULL && is_on(pool, SOMA_POOL_ATTRIBUTE_REUSE_FOLLOW_EVENT_DEPENDENCIES)) {
         *kind = SOMA_REUSE_EVENT;
@@ -193,8 +201,7 @@ static void take(struct call *call, const struct request *request, struct waits 
     struct engine *engine = call->engine;
     struct pool *pool = request->pool;
     struct stream *stream = request->stream;
-    block = block_split_low(engine, block, request->size);
-    block_set_busy(engine, block);
+    block = run_take_low(engine, block, request->size);
     block->requested_size = call->command->size;
     block->stream_id = stream->id;
     block->allocated_by = engine->command_number;

@@ -22,7 +22,7 @@ static int order(const struct tree_node *node, uint64_t major, uint64_t minor)
 }
 
 /* Recompute what a node knows of its subtree; true when that changed. */
-static bool refresh(struct tree_node *node)
+static inline bool refresh(struct tree_node *node)
 {
     int left = height_of(node->left), right = height_of(node->right);
     int height = 1 + (left > right ? left : right);
@@ -181,6 +181,40 @@ struct tree_node *tree_next(const struct tree_node *node)
     return node->parent;
 }
 
+/* Whether this subtree has a node whose weight is below the limit. */
+static bool has_below(const struct tree_node *node, uint64_t limit)
+{
+    return node != NULL && node->weight_min < limit;
+}
+
+/* The greatest key in this subtree whose weight is below the limit; there is one. */
+static struct tree_node *last_below(struct tree_node *node, uint64_t limit)
+{
+    for (;;) {
+        if (has_below(node->right, limit))
+            node = node->right;
+        else if (node->weight < limit)
+            return node;
+        else
+            node = node->left;
+    }
+}
+
+struct tree_node *tree_previous_below(const struct tree_node *node, uint64_t weight_limit)
+{
+    if (has_below(node->left, weight_limit))
+        return last_below(node->left, weight_limit);
+    for (struct tree_node *up = node->parent; up != NULL; node = up, up = up->parent) {
+        if (up->left == node)
+            continue;
+        if (up->weight < weight_limit)
+            return up;
+        if (has_below(up->left, weight_limit))
+            return last_below(up->left, weight_limit);
+    }
+    return NULL;
+}
+
 struct tree_node *tree_find(const struct tree *tree, uint64_t major, uint64_t minor)
 {
     struct tree_node *node = tree_floor(tree, major, minor);
@@ -206,7 +240,7 @@ struct tree_node *tree_floor(const struct tree *tree, uint64_t major, uint64_t m
 static struct tree_node *first_below(struct tree_node *node, uint64_t limit)
 {
     for (;;) {
-        if (node->left != NULL && node->left->weight_min < limit)
+        if (has_below(node->left, limit))
             node = node->left;
         else if (node->weight < limit)
             return node;
@@ -227,7 +261,7 @@ struct tree_node *tree_ceil_below(const struct tree *tree, uint64_t major, uint6
         }
         if (node->weight < weight_limit)
             best = node;
-        else if (node->right != NULL && node->right->weight_min < weight_limit)
+        else if (has_below(node->right, weight_limit))
             best = first_below(node->right, weight_limit);
         node = node->left;
     }

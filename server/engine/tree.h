@@ -35,6 +35,9 @@ struct tree_node *tree_first(const struct tree *tree);
 struct tree_node *tree_last(const struct tree *tree);
 struct tree_node *tree_next(const struct tree_node *node);
 
+/* The last node before this one whose weight is below the limit. */
+struct tree_node *tree_previous_below(const struct tree_node *node, uint64_t weight_limit);
+
 /* Exactly this key; NULL when there is none. */
 struct tree_node *tree_find(const struct tree *tree, uint64_t major, uint64_t minor);
 

@@ -99,9 +99,10 @@ struct late {
 };
 
 struct block {
-    struct tree_node by_address; /* in pool.blocks */
+    struct tree_node by_address; /* in pool.blocks; weight: 1 goes on a run, 0 does not */
     struct tree_node by_size;    /* FREE: in pool.free_blocks; CACHED: in pool.cached_blocks */
     struct tree_node in_list;    /* CACHED: in cached_list.blocks, weight: position */
+    struct tree_node in_runs;    /* CACHED, first of its run: in cached_list.runs */
     struct block *next_spare;
     struct pool *pool;
     uint64_t address, size;
@@ -124,6 +125,8 @@ struct cached_list {
     struct tree_node by_stream; /* in pool.cached_lists: major stream key */
     struct stream *stream;
     struct tree blocks; /* major size, minor address */
+    struct tree runs;   /* neighbouring blocks of the list, by the first: major bytes of all, minor
+                           address */
     uint64_t bytes;
 };
 

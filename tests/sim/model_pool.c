@@ -299,6 +299,45 @@ static uint32_t find_block(const struct request *request, enum soma_reuse reuse)
     return best;
 }
 
+/* Behind the last of the neighbouring CACHED blocks that the stream freed, whatever the positions.
+ */
+static uint32_t own_end(const struct request *request, uint32_t first)
+{
+    const struct model_pool *pool = request->pool;
+    uint32_t end = first;
+    while (end < pool->touched && pool->granules[end].state == SOMA_BLOCK_STATE_CACHED &&
+           pool->granules[end].stream == request->stream)
+        end++;
+    return end;
+}
+
+/* Step a: one block has to be large enough; best fit is over neighbours that are the stream's. */
+static uint32_t find_own(const struct request *request)
+{
+    uint32_t found = find_block(request, SOMA_REUSE_SAME_STREAM);
+    if (model_has_mutant(request->model, MUTANT_OWN_APART) ||
+        (found == MODEL_NONE && !model_has_mutant(request->model, MUTANT_OWN_TOGETHER)))
+        return found;
+    uint32_t best = MODEL_NONE;
+    uint32_t best_count = 0;
+    for (uint32_t first = 0; first < request->pool->touched;) {
+        uint32_t end = own_end(request, first);
+        if (end > first && is_better_fit(request, end - first, best_count)) {
+            best = first;
+            best_count = end - first;
+        }
+        first = end > first ? end : first + 1;
+    }
+    if (best != MODEL_NONE && model_has_mutant(request->model, MUTANT_SPLIT_HIGH))
+        best += best_count - request->count;
+    return best;
+}
+
+static uint32_t find_cached(const struct request *request, enum soma_reuse reuse)
+{
+    return reuse == SOMA_REUSE_SAME_STREAM ? find_own(request) : find_block(request, reuse);
+}
+
 static uint32_t find_fresh(const struct request *request)
 {
     const struct model_pool *pool = request->pool;
@@ -397,7 +436,7 @@ static uint32_t search(struct request *request, enum soma_reuse *reuse)
 {
     const enum soma_reuse *order = search_order(request->model);
     for (int step = 0; step < 4; step++) {
-        uint32_t first = find_block(request, order[step]);
+        uint32_t first = find_cached(request, order[step]);
         if (first == MODEL_NONE)
             continue;
         *reuse = order[step];

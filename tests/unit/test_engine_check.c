@@ -123,6 +123,8 @@ CHANGE(list_bytes, PLUS(list_of(engine, 1)->bytes, G))
 CHANGE(list_order, PLUS(TREE_ENTRY(tree_first(&list_of(engine, 1)->blocks), struct block, in_list)
                             ->in_list.weight_min,
                         1))
+CHANGE(run_order, PLUS(list_of(engine, 1)->runs.root->weight_min, 1))
+CHANGE(run_weight, tree_reweigh(&block_of(engine, 3)->by_address, sign == 1 ? 0 : 1))
 CHANGE(late_size, PLUS(late_of(engine)->size, G))
 CHANGE(late_address, PLUS(late_of(engine)->by_address.major, G))
 CHANGE(tree_blocks, PLUS(pool_of(engine)->blocks.root->weight_min, 1))
@@ -196,6 +198,28 @@ static void list_missing(struct engine *engine, uint64_t sign)
     }
 }
 
+/* The run of blocks 2 and 3 is said to have this size. */
+static void run_resize(struct engine *engine, uint64_t size)
+{
+    struct block *first = block_of(engine, 2);
+    tree_remove(&first->list->runs, &first->in_runs);
+    tree_insert(&first->list->runs, &first->in_runs, size, first->address);
+}
+
+static void run_size(struct engine *engine, uint64_t sign)
+{
+    run_resize(engine, sign == 1 ? 2 * G : 4 * G);
+}
+
+static void run_surplus(struct engine *engine, uint64_t sign)
+{
+    struct block *second = block_of(engine, 3);
+    if (sign == 1)
+        tree_insert(&second->list->runs, &second->in_runs, 2 * G, second->address);
+    else
+        tree_remove(&second->list->runs, &second->in_runs);
+}
+
 static void stream_dead(struct engine *engine, uint64_t sign)
 {
     stream_of(engine, 2)->is_alive = sign != 1;
@@ -246,6 +270,10 @@ static const struct {
     {"a list's tree", list_order, "list of cached blocks"},
     {"a list of another stream", list_stream, "list of cached blocks"},
     {"a list that is not there", list_missing, "in no list"},
+    {"the tree of a list's runs", run_order, "list of cached blocks"},
+    {"a block that goes on a run and says it begins one", run_weight, "not in its run"},
+    {"a run's bytes", run_size, "not in its run"},
+    {"a run in the middle of another", run_surplus, "run that is none"},
     {"late memory reaches into a block in use", late_size, "not FREE"},
     {"late memory where a block is in use", late_address, "not FREE"},
     {"the tree of blocks", tree_blocks, "pool 1: a tree"},

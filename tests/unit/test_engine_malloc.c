@@ -179,6 +179,113 @@ static void test_same_stream_and_fresh(void)
     "event.record event=1 stream=1\n"                                                              \
     "stream.waitEvent stream=2 event=1\n"
 
+/* ---- (a): neighbours that the stream freed at different points ---- */
+
+/* Blocks of 1, 2 and 3 granules, freed in this order with a command between. */
+#define THREE_POINTS                                                                               \
+    "a: pool.malloc pool=1 size=1g stream=1 -> ptr=p1\n"                                           \
+    "b: pool.malloc pool=1 size=2g stream=1 -> ptr=p1+1g\n"                                        \
+    "c: pool.malloc pool=1 size=3g stream=1 -> ptr=p1+3g\n"                                        \
+    "pool.free pool=1 ptr=$a stream=1\n"                                                           \
+    "event.create -> event=1\n"                                                                    \
+    "event.record event=1 stream=1\n"                                                              \
+    "pool.free pool=1 ptr=$b stream=1\n"                                                           \
+    "event.create -> event=2\n"                                                                    \
+    "event.record event=2 stream=1\n"                                                              \
+    "pool.free pool=1 ptr=$c stream=1\n"                                                           \
+    "map pool=1 -> C1@1 C2@1 C3@1 F10\n"
+
+/* clang-format off */
+static const struct scene run_scenes[] = {
+    {"rounds that free before and after a copy to the host keep their addresses",
+     POOL
+     "a: pool.malloc pool=1 size=2g stream=1 -> ptr=p1\n"
+     "b: pool.malloc pool=1 size=2g stream=1 -> ptr=p1+2g\n"
+     "c: pool.malloc pool=1 size=2g stream=1 -> ptr=p1+4g\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "stream.delay stream=1 durationNs=1us\n"
+     "pool.free pool=1 ptr=$c stream=1\n"
+     "map pool=1 -> C4@1 C2@1 F10\n"
+     "pool.malloc pool=1 size=2g stream=1 -> reuse=SAME_STREAM ptr=p1\n"
+     "pool.malloc pool=1 size=2g stream=1 -> reuse=SAME_STREAM ptr=p1+2g\n"
+     "pool.malloc pool=1 size=2g stream=1 -> reuse=SAME_STREAM ptr=p1+4g\n"
+     "map pool=1 -> B2@1 B2@1 B2@1 F10"},
+    {"what is taken may go over several blocks, and the rest stays as it was",
+     POOL EVENT_ON THREE_POINTS
+     "d: pool.malloc pool=1 size=2g stream=1 -> reuse=SAME_STREAM ptr=p1 size=2g\n"
+     "map pool=1 -> B2@1 C1@1 C3@1 F10\n"
+     "stream.waitEvent stream=2 event=2\n"
+     "pool.malloc pool=1 size=1g stream=2 -> reuse=EVENT ptr=p1+2g\n"
+     "pool.malloc pool=1 size=1g stream=2 -> reuse=FRESH ptr=p1+6g\n"
+     "pool.free pool=1 ptr=$d stream=1\n"
+     "map pool=1 -> C2@1 B1@2 C3@1 B1@2 F9"},
+    {"it is one block from then on",
+     POOL THREE_POINTS
+     "d: pool.malloc pool=1 size=3g stream=1 -> reuse=SAME_STREAM ptr=p1\n"
+     "pool.free pool=1 ptr=$d+1g stream=1 -> INVALID_ADDRESS says=inside\n"
+     "pool.segments pool=1 -> segments[0].requestedSize=3g\n"
+     "memory.free ptr=$d\n"
+     "map pool=1 -> F3 C3@1 F10"},
+    {"none of the blocks is large enough: fresh memory",
+     POOL THREE_POINTS
+     "pool.malloc pool=1 size=4g stream=1 -> reuse=FRESH ptr=p1+6g\n"
+     "map pool=1 -> C1@1 C2@1 C3@1 B4@1 F6"},
+    {"the neighbours that fit best, whichever block is large enough",
+     POOL
+     "a: pool.malloc pool=1 size=1g stream=1\n"
+     "b: pool.malloc pool=1 size=1g stream=1\n"
+     "pool.malloc pool=1 size=1g stream=1\n"
+     "c: pool.malloc pool=1 size=3g stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "stream.delay stream=1 durationNs=0\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "pool.free pool=1 ptr=$c stream=1\n"
+     "pool.malloc pool=1 size=2g stream=1 -> reuse=SAME_STREAM ptr=p1\n"
+     "map pool=1 -> B2@1 B1@1 C3@1 F10"},
+    {"what another stream freed lies between",
+     POOL
+     "a: pool.malloc pool=1 size=2g stream=1\n"
+     "b: pool.malloc pool=1 size=2g stream=1\n"
+     "c: pool.malloc pool=1 size=2g stream=1\n"
+     "pool.free pool=1 ptr=$b stream=2\n"
+     "pool.free pool=1 ptr=$c stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "map pool=1 -> C2@1 C2@2 C2@1 F10\n"
+     "pool.malloc pool=1 size=1g stream=1 -> ptr=p1\n"
+     "pool.malloc pool=1 size=2g stream=1 -> reuse=SAME_STREAM ptr=p1+4g\n"
+     "pool.malloc pool=1 size=2g stream=2 -> reuse=SAME_STREAM ptr=p1+2g"},
+    {"a part released in the middle divides them, a free joins them",
+     POOL
+     "a: pool.malloc pool=1 size=3g stream=1\n"
+     "b: pool.malloc pool=1 size=1g stream=1\n"
+     "c: pool.malloc pool=1 size=4g stream=1\n"
+     "pool.free pool=1 ptr=$a stream=1\n"
+     "stream.delay stream=1 durationNs=0\n"
+     "pool.free pool=1 ptr=$c stream=1\n"
+     "stream.delay stream=1 durationNs=0\n"
+     "pool.free pool=1 ptr=$b stream=1\n"
+     "map pool=1 -> C3@1 C1@1 C4@1 F8\n"
+     "pool.trimTo pool=1 minBytesToKeep=7g\n"
+     "map pool=1 -> C3@1 F1 C4@1 F8\n"
+     "d: pool.malloc pool=1 size=4g stream=1 -> reuse=SAME_STREAM ptr=p1+4g\n"
+     "pool.malloc pool=1 size=2g stream=1 -> reuse=SAME_STREAM ptr=p1\n"
+     "e: pool.malloc pool=1 size=1g stream=2 -> reuse=FRESH ptr=p1+3g\n"
+     "pool.free pool=1 ptr=$e stream=1\n"
+     "pool.free pool=1 ptr=$d stream=1\n"
+     "map pool=1 -> B2@1 C1@1 C5@1 F8\n"
+     "pool.malloc pool=1 size=5g stream=1 -> reuse=SAME_STREAM ptr=p1+2g\n"
+     "map pool=1 -> B2@1 B5@1 C1@1 F8"},
+};
+/* clang-format on */
+
+static void test_runs(void)
+{
+    RUN_SCENES(run_scenes);
+}
+
+/* ---- (b) ---- */
+
 /* clang-format off */
 static const struct scene event_scenes[] = {
     {"(b) off by default: another stream's block is not taken",
@@ -401,9 +508,13 @@ static void test_internal(void)
 }
 
 static const struct soma_test tests[] = {
-    {"sizes and refusals", test_sizes}, {"(a) same stream, (e) fresh", test_same_stream_and_fresh},
-    {"(b) event", test_event},          {"(c) opportunistic", test_opportunistic},
-    {"(d) internal", test_internal},    {NULL, NULL},
+    {"sizes and refusals", test_sizes},
+    {"(a) same stream, (e) fresh", test_same_stream_and_fresh},
+    {"(a) neighbours freed at different points", test_runs},
+    {"(b) event", test_event},
+    {"(c) opportunistic", test_opportunistic},
+    {"(d) internal", test_internal},
+    {NULL, NULL},
 };
 
 const struct soma_suite suite_engine_malloc = {"engine_malloc", tests};

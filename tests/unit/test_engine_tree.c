@@ -47,6 +47,20 @@ static const struct tree_node *naive_floor(const struct item *items, uint64_t ma
     return best;
 }
 
+/* The greatest key below this one of those in the tree that are lighter than the limit. */
+static const struct tree_node *naive_previous(const struct item *items,
+                                              const struct tree_node *behind, uint64_t limit)
+{
+    const struct tree_node *best = NULL;
+    for (size_t i = 0; i < NODES; i++) {
+        const struct tree_node *node = &items[i].node;
+        if (items[i].is_in && order(node, behind->major, behind->minor) < 0 &&
+            node->weight < limit && (best == NULL || order(node, best->major, best->minor) > 0))
+            best = node;
+    }
+    return best;
+}
+
 static bool is_key_in(const struct item *items, uint64_t major, uint64_t minor)
 {
     const struct tree_node *node = naive_floor(items, major, minor);
@@ -84,6 +98,9 @@ static void check_searches(const struct tree *tree, const struct item *items,
            major);
     EXPECT(tree_ceil_below(tree, major, limit) == naive_ceil(items, major, limit),
            "ceil of %" PRIu64 " below %" PRIu64, major, limit);
+    if (floor != NULL)
+        EXPECT(tree_previous_below(floor, limit) == naive_previous(items, floor, limit),
+               "before %" PRIu64 ", %" PRIu64 " below %" PRIu64, floor->major, floor->minor, limit);
 }
 
 /* Put the item in, take it out, or give it another weight. */
@@ -161,6 +178,7 @@ static void test_edges(void)
     EXPECT(tree_find(&tree, UINT64_MAX, UINT64_MAX) == &item.node, "the largest key is found");
     EXPECT(tree_ceil_below(&tree, UINT64_MAX, 0) == NULL, "no weight is below 0");
     EXPECT(tree_next(&item.node) == NULL, "nothing comes after the only node");
+    EXPECT(tree_previous_below(&item.node, UINT64_MAX) == NULL, "nor before it");
     EXPECT(TREE_ENTRY(tree_first(&tree), struct item, node) == &item, "the struct around a node");
     EXPECT(TREE_ENTRY(NULL, struct item, node) == NULL, "NULL stays NULL");
 }
