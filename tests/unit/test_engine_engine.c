@@ -532,15 +532,15 @@ static void run_random(struct random_run *run)
         return;
     (void)fixture_script(&fixture, what, RANDOM_BEGIN);
     drawer.engine = fixture.engine;
-    for (int i = 0; i < COMMANDS; i++) {
+    bool is_told = true;
+    for (int i = 0; i < COMMANDS && is_told; i++) {
         struct soma_command command = draw_command(&drawer);
         if (run->setup.config.wall_clock && random_below(&drawer.source, 4) == 0)
             fixture_set_wall(&fixture,
                              engine_now_ns(fixture.engine) + random_below(&drawer.source, 30000));
         if (run->fails)
             arm(&fixture, &failures);
-        if (!run_one(&fixture, run, &command))
-            break;
+        is_told = run_one(&fixture, run, &command);
         if (i % 16 == 0)
             EXPECT(engine_check(fixture.engine, why, sizeof(why)), "%s: %s", what, why);
         if (fixture.status == SOMA_OK &&
@@ -548,7 +548,11 @@ static void run_random(struct random_run *run)
             drawer.addresses[random_below(&drawer.source, ADDRESSES)] =
                 fixture_number(&fixture, "ptr");
     }
-    fixture_finish(&fixture, what);
+    EXPECT(engine_check(fixture.engine, why, sizeof(why)), "%s, at the end: %s", what, why);
+    if (is_told)
+        fixture_finish(&fixture, what);
+    else
+        fixture_abandon(&fixture, what); /* it may offer less reuse than its log */
 }
 
 /* The same commands have the same answers, to the byte, and refused ones change nothing. */
