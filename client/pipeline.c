@@ -62,6 +62,8 @@ static bool is_answered_at_once(enum soma_op op)
     case SOMA_OP_MEMORY_FREE_ASYNC:
     case SOMA_OP_MEMORY_SET:
     case SOMA_OP_MEMORY_COPY:
+    case SOMA_OP_MEMORY_REDUCE:
+    case SOMA_OP_MEMORY_RANDOM:
     case SOMA_OP_MEMORY_WRITE: return true;
     default: return false;
     }

@@ -53,6 +53,8 @@ struct soma_suite {
     S(auth)                                                                                        \
     S(quick)                                                                                       \
     S(half)                                                                                        \
+    S(random_numbers)                                                                              \
+    S(reduce)                                                                                      \
     S(bytes)                                                                                       \
     S(kernels)                                                                                     \
     S(idempotency)                                                                                 \

@@ -194,7 +194,11 @@ typedef enum aclrtReduceKind {
     ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL = 13
 } aclrtReduceKind;
 
-/* Queue combining count bytes of elements at src into those at dst; reserve is NULL. */
+/* Queue combining count bytes of elements at src into those at dst; reserve is NULL. Types depend
+ * on the SoC; on Ascend910B: ACL_INT8, ACL_INT16, ACL_INT32, ACL_FLOAT16, ACL_FLOAT, ACL_BF16.
+ * 100000 NULL, another type; 107000 count 0 or no multiple of the element, a kind that is none,
+ * SUM of more than 4 GiB, an address that is not aligned or not live memory of the stream's device;
+ * 207000 the SoC cannot do it; as for every task on a stream. */
 ACL_FUNC_VISIBILITY aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count,
                                               aclrtReduceKind kind, aclDataType type,
                                               aclrtStream stream, void *reserve);
@@ -246,15 +250,18 @@ typedef struct aclrtRandomNumFuncParaInfo {
 typedef struct aclrtRandomNumTaskInfo {
     aclDataType dataType;
     aclrtRandomNumFuncParaInfo randomNumFuncParaInfo;
-    void *randomParaAddr;    /* reserved: NULL */
+    void *randomParaAddr;    /* NULL, or 16 bytes of device memory for the parameters */
     void *randomResultAddr;  /* device memory for the numbers */
-    void *randomCounterAddr; /* device memory: where the sequence stands */
+    void *randomCounterAddr; /* 16 bytes of device memory: where the sequence stands */
     aclrtRandomParaInfo randomSeed;
     aclrtRandomParaInfo randomNum; /* how many */
     uint8_t rsv[8];                /* 0 */
 } aclrtRandomNumTaskInfo;
 
-/* Queue making random numbers; reserve is NULL. */
+/* Queue making random numbers, and moving the counter on; reserve is NULL. The same seed and
+ * counter give the same numbers. A mask takes one bit for each of randomNum, 1 means kept. 100000
+ * NULL, another type; 107000 a type or parameters that do not fit the distribution, memory that is
+ * not live; 207000 the SoC has no generator; as for every task on a stream. */
 ACL_FUNC_VISIBILITY aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo,
                                                  const aclrtStream stream, void *reserve);
 

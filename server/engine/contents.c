@@ -1,20 +1,17 @@
-/* Commands that act on the bytes: set, copy, write, read. Their effect is at once, in the order of
- * submission; their time is the stream's, or the host's when no stream is named. */
+/* Commands that act on the bytes: set, copy, reduce, write, read. Their effect is at once, in the
+ * order of submission; their time is the stream's, or the host's when no stream is named. */
 #include "internal.h"
 
 #include <inttypes.h>
 
-/* What bytes take at bytes_per_us, after a start-up time. */
-static uint64_t cost_of(uint64_t start_ns, uint64_t size_bytes, uint64_t bytes_per_us)
+uint64_t contents_cost(uint64_t start_ns, uint64_t size_bytes, uint64_t bytes_per_us)
 {
     uint64_t us = size_bytes / bytes_per_us, rest = size_bytes % bytes_per_us;
     return start_ns + us * 1000 + rest * 1000 / bytes_per_us;
 }
 
-/* Check device, ranges and stream, and prepare the task: all that can be refused but the bytes
- * themselves. sub->stream NULL: the host waits. */
-static enum soma_status prepare(struct call *call, const struct range *ranges, size_t count,
-                                struct submission *sub)
+enum soma_status contents_prepare(struct call *call, const struct range *ranges, size_t count,
+                                  struct submission *sub)
 {
     struct place place;
     struct device *device = device_find(call);
@@ -37,8 +34,7 @@ static enum soma_status prepare(struct call *call, const struct range *ranges, s
     return submission_prepare(call, sub, NULL, 0) ? SOMA_OK : engine_no_memory(call);
 }
 
-/* The bytes have been moved, or could not be: queue the task, or let the host wait. */
-static enum soma_status finish(struct call *call, struct submission *sub, enum soma_status status)
+enum soma_status contents_finish(struct call *call, struct submission *sub, enum soma_status status)
 {
     if (status != SOMA_OK)
         submission_drop(call->engine, sub);
@@ -55,15 +51,15 @@ enum soma_status memory_set(struct call *call)
     const struct engine *engine = call->engine;
     const struct engine_costs *costs = &engine->costs;
     struct range range = {command->ptr, command->size, "ptr", "size"};
-    struct submission sub = {.cost_ns =
-                                 cost_of(costs->set_ns, command->size, costs->set_bytes_per_us)};
-    enum soma_status status = prepare(call, &range, 1, &sub);
+    struct submission sub = {
+        .cost_ns = contents_cost(costs->set_ns, command->size, costs->set_bytes_per_us)};
+    enum soma_status status = contents_prepare(call, &range, 1, &sub);
     if (status != SOMA_OK)
         return status;
     if (engine->has_bytes)
         status = engine->bytes.set(engine->bytes.ctx, range.address, (uint8_t)command->value,
                                    range.size, call->error);
-    return finish(call, &sub, status);
+    return contents_finish(call, &sub, status);
 }
 
 enum soma_status memory_copy(struct call *call)
@@ -73,16 +69,113 @@ enum soma_status memory_copy(struct call *call)
     const struct engine_costs *costs = &engine->costs;
     struct range ranges[] = {{command->dst, command->size, "dst", "size"},
                              {command->src, command->size, "src", "size"}};
-    struct submission sub = {
-        .cost_ns = cost_of(costs->device_copy_ns, command->size, costs->device_copy_bytes_per_us)};
-    enum soma_status status = prepare(call, ranges, 2, &sub);
+    struct submission sub = {.cost_ns = contents_cost(costs->device_copy_ns, command->size,
+                                                      costs->device_copy_bytes_per_us)};
+    enum soma_status status = contents_prepare(call, ranges, 2, &sub);
     if (status != SOMA_OK)
         return status;
     if (engine->has_bytes)
         status = engine->bytes.copy(engine->bytes.ctx, command->dst, command->src, command->size,
                                     call->error);
-    return finish(call, &sub, status);
+    return contents_finish(call, &sub, status);
 }
+
+/* ---- reductions ---- */
+
+unsigned dtype_bytes(enum soma_dtype dtype)
+{
+    switch (dtype) {
+    case SOMA_DTYPE_INT8:
+    case SOMA_DTYPE_UINT8: return 1;
+    case SOMA_DTYPE_INT16:
+    case SOMA_DTYPE_UINT16:
+    case SOMA_DTYPE_FLOAT16:
+    case SOMA_DTYPE_BFLOAT16: return 2;
+    case SOMA_DTYPE_INT32:
+    case SOMA_DTYPE_UINT32:
+    case SOMA_DTYPE_FLOAT32: return 4;
+    case SOMA_DTYPE_INT64:
+    case SOMA_DTYPE_UINT64: return 8;
+    }
+    return 1;
+}
+
+const char *dtype_name(enum soma_dtype dtype)
+{
+    return soma_word_of(SOMA_GROUP_dtype, (int)dtype);
+}
+
+#define DTYPE_BIT(name) (1u << SOMA_DTYPE_##name)
+
+/* What the SDMA engine of a SoC can reduce, by its npu_arch. */
+static const struct {
+    uint32_t npu_arch;
+    uint32_t dtypes;
+    bool only_sum;
+} reductions[] = {
+    {1001, DTYPE_BIT(FLOAT32), true},
+    {2002, DTYPE_BIT(FLOAT32) | DTYPE_BIT(FLOAT16) | DTYPE_BIT(INT16), true},
+    {2201,
+     DTYPE_BIT(INT8) | DTYPE_BIT(INT16) | DTYPE_BIT(INT32) | DTYPE_BIT(FLOAT16) |
+         DTYPE_BIT(FLOAT32) | DTYPE_BIT(BFLOAT16),
+     false},
+    {3002,
+     DTYPE_BIT(INT8) | DTYPE_BIT(INT16) | DTYPE_BIT(INT32) | DTYPE_BIT(FLOAT16) |
+         DTYPE_BIT(FLOAT32),
+     false},
+};
+
+static enum soma_status check_reduction(struct call *call)
+{
+    const struct soma_command *command = call->command;
+    const struct soma_soc *soc = call->engine->soc;
+    enum soma_dtype dtype = (enum soma_dtype)command->dtype;
+    uint64_t element = dtype_bytes(dtype);
+    bool is_able = false;
+    for (size_t i = 0; i < sizeof(reductions) / sizeof(reductions[0]); i++)
+        is_able =
+            is_able ||
+            (reductions[i].npu_arch == soc->npu_arch && (reductions[i].dtypes >> dtype & 1u) != 0 &&
+             !(reductions[i].only_sum && command->reduce_kind != SOMA_REDUCE_KIND_SUM));
+    if (!is_able)
+        return soma_fail(call->error, SOMA_SOC_UNSUPPORTED, "dtype",
+                         "%s cannot reduce %s by %s; every SoC can do SUM of float32", soc->name,
+                         dtype_name(dtype),
+                         soma_word_of(SOMA_GROUP_reduce_kind, (int)command->reduce_kind));
+    if (command->dst % element != 0 || command->src % element != 0 || command->size % element != 0)
+        return soma_fail(call->error, SOMA_ADDRESS_UNALIGNED,
+                         command->dst % element != 0   ? "dst"
+                         : command->src % element != 0 ? "src"
+                                                       : "size",
+                         "dst 0x%" PRIx64 ", src 0x%" PRIx64 " and size %" PRIu64
+                         " have to be multiples of %" PRIu64 " bytes, the size of %s",
+                         command->dst, command->src, command->size, element, dtype_name(dtype));
+    return SOMA_OK;
+}
+
+enum soma_status memory_reduce(struct call *call)
+{
+    const struct soma_command *command = call->command;
+    const struct engine *engine = call->engine;
+    const struct engine_costs *costs = &engine->costs;
+    const struct engine_reduce what = {command->dst, command->src, command->size,
+                                       (enum soma_reduce_kind)command->reduce_kind,
+                                       (enum soma_dtype)command->dtype};
+    struct range ranges[] = {{command->dst, command->size, "dst", "size"},
+                             {command->src, command->size, "src", "size"}};
+    struct submission sub = {.cost_ns = contents_cost(costs->device_copy_ns, command->size,
+                                                      costs->device_copy_bytes_per_us)};
+    enum soma_status status = check_reduction(call);
+    if (status == SOMA_OK)
+        status = contents_prepare(call, ranges, 2, &sub);
+    if (status != SOMA_OK)
+        return status;
+    if (engine->has_bytes)
+        status = engine->bytes.reduce(engine->bytes.ctx, &what, call->error);
+    return contents_finish(call, &sub, status);
+}
+
+/* ---- host memory ---- */
 
 enum soma_status memory_write(struct call *call)
 {
@@ -91,14 +184,14 @@ enum soma_status memory_write(struct call *call)
     const struct engine_costs *costs = &engine->costs;
     struct range range = {command->ptr, command->data.len, "ptr", "base64"};
     struct submission sub = {
-        .cost_ns = cost_of(costs->host_copy_ns, range.size, costs->host_copy_bytes_per_us)};
-    enum soma_status status = prepare(call, &range, 1, &sub);
+        .cost_ns = contents_cost(costs->host_copy_ns, range.size, costs->host_copy_bytes_per_us)};
+    enum soma_status status = contents_prepare(call, &range, 1, &sub);
     if (status != SOMA_OK)
         return status;
     if (engine->has_bytes)
         status = engine->bytes.write(engine->bytes.ctx, range.address, command->data.ptr,
                                      range.size, call->error);
-    return finish(call, &sub, status);
+    return contents_finish(call, &sub, status);
 }
 
 enum soma_status memory_read(struct call *call)
@@ -107,19 +200,19 @@ enum soma_status memory_read(struct call *call)
     const struct engine_costs *costs = &engine->costs;
     struct range range = {call->command->ptr, call->command->size, "ptr", "size"};
     struct submission sub = {
-        .cost_ns = cost_of(costs->host_copy_ns, range.size, costs->host_copy_bytes_per_us)};
-    enum soma_status status = prepare(call, &range, 1, &sub);
+        .cost_ns = contents_cost(costs->host_copy_ns, range.size, costs->host_copy_bytes_per_us)};
+    enum soma_status status = contents_prepare(call, &range, 1, &sub);
     if (status != SOMA_OK)
         return status;
     if (!engine->has_bytes)
-        return finish(call, &sub, SOMA_OK);
+        return contents_finish(call, &sub, SOMA_OK);
     struct soma_buffer *data = &call->result->u.memory_bytes.data;
     data->ptr =
         engine->mem.alloc(engine->mem.ctx, (size_t)range.size); /* read fills it: not zeroed */
     if (data->ptr == NULL)
-        return finish(call, &sub, engine_no_memory(call));
+        return contents_finish(call, &sub, engine_no_memory(call));
     data->len = (size_t)range.size;
     status =
         engine->bytes.read(engine->bytes.ctx, range.address, data->ptr, range.size, call->error);
-    return finish(call, &sub, status);
+    return contents_finish(call, &sub, status);
 }

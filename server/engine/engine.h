@@ -21,6 +21,24 @@ struct engine_mem {
     void (*release)(void *ctx, void *ptr);
 };
 
+/* aclrtReduceAsync: dst[i] = kind of dst[i] and src[i]. Addresses and size are whole elements. */
+struct engine_reduce {
+    uint64_t dst, src, size_bytes;
+    enum soma_reduce_kind kind;
+    enum soma_dtype dtype;
+};
+
+/* A sequence of random numbers: Philox4x32-10 with key `seed`. The block of four words at
+ * `counter` + i serves the elements from i * per_block on. */
+struct engine_random {
+    enum soma_distribution distribution;
+    enum soma_dtype dtype;
+    uint64_t seed;
+    uint64_t counter[2];    /* low half first */
+    uint64_t per_block;     /* elements that one block of the generator serves: 1, 2 or 4 */
+    uint64_t parameters[2]; /* bits: of float for bfloat16, else of dtype */
+};
+
 /* The bytes behind device addresses. The engine checks every range before it calls; a range never
  * leaves one pool block or one allocation. A failing call changes nothing.
  * A NULL table means that nobody keeps contents, as in a copy that only predicts: writing, copying
@@ -43,6 +61,12 @@ struct engine_bytes {
                             struct soma_error *error);
     enum soma_status (*copy)(void *ctx, uint64_t dst, uint64_t src, uint64_t size_bytes,
                              struct soma_error *error); /* as memmove */
+    enum soma_status (*reduce)(void *ctx, const struct engine_reduce *what,
+                               struct soma_error *error);
+    /* Elements [first, first + count) of a sequence to host memory; a mask's elements are bits, and
+     * first is a multiple of 8 there. Cannot fail. */
+    void (*random)(void *ctx, const struct engine_random *what, uint64_t first, uint64_t count,
+                   void *to);
     /* Run a kernel: STREAM_LAUNCH_KERNEL's command. May call engine_resolve on `engine` and nothing
      * else of it. cost_ns: out, the kernel's own figure. */
     enum soma_status (*kernel)(void *ctx, const struct engine *engine,

@@ -186,7 +186,21 @@ enum soma_status memory_locate(const struct engine *engine, const struct device 
                                struct soma_error *error);
 void allocation_release(struct engine *engine, struct allocation *allocation);
 command_handler memory_info, memory_malloc, memory_free, memory_free_async, memory_describe;
-command_handler memory_set, memory_copy, memory_write, memory_read; /* contents.c */
+
+/* ---- contents.c, random.c ---- */
+/* Check device, ranges and stream, and prepare the task: all that can be refused but the bytes
+ * themselves. sub->stream NULL afterwards: the host waits. */
+enum soma_status contents_prepare(struct call *call, const struct range *ranges, size_t count,
+                                  struct submission *sub);
+/* The bytes have been moved, or could not be: queue the task, or let the host wait. */
+enum soma_status contents_finish(struct call *call, struct submission *sub,
+                                 enum soma_status status);
+/* What bytes take at bytes_per_us, after a start-up time. */
+uint64_t contents_cost(uint64_t start_ns, uint64_t size_bytes, uint64_t bytes_per_us);
+unsigned dtype_bytes(enum soma_dtype dtype); /* of one element */
+const char *dtype_name(enum soma_dtype dtype);
+command_handler memory_set, memory_copy, memory_write, memory_read, memory_reduce;
+command_handler memory_random; /* random.c */
 
 /* ---- pipe.c: on-chip memory ---- */
 uint32_t onchip_capacity(const struct soma_soc *soc, unsigned memory);

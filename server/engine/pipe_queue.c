@@ -264,24 +264,6 @@ enum soma_status pipe_free_tensor(struct call *call)
 
 /* ---- TBuf ---- */
 
-static unsigned size_of(uint64_t dtype)
-{
-    switch ((enum soma_dtype)dtype) {
-    case SOMA_DTYPE_INT8:
-    case SOMA_DTYPE_UINT8: return 1;
-    case SOMA_DTYPE_INT16:
-    case SOMA_DTYPE_UINT16:
-    case SOMA_DTYPE_FLOAT16:
-    case SOMA_DTYPE_BFLOAT16: return 2;
-    case SOMA_DTYPE_INT32:
-    case SOMA_DTYPE_UINT32:
-    case SOMA_DTYPE_FLOAT32: return 4;
-    case SOMA_DTYPE_INT64:
-    case SOMA_DTYPE_UINT64: return 8;
-    }
-    return 1;
-}
-
 /* Elements of a TBuf, from an offset on. */
 struct slice {
     uint64_t elements, offset;
@@ -291,7 +273,7 @@ struct slice {
 static enum soma_status answer_slice(struct call *call, const struct pipe *pipe,
                                      const struct onchip *tbuf, const struct slice *slice)
 {
-    unsigned each = size_of(call->command->dtype);
+    unsigned each = dtype_bytes((enum soma_dtype)call->command->dtype);
     char title[ONCHIP_TITLE_BYTES];
     if (slice->elements == 0)
         return soma_fail(call->error, SOMA_ZERO_SIZE, slice->field,
@@ -331,8 +313,9 @@ enum soma_status pipe_tbuf_get(struct call *call)
     if (tbuf == NULL)
         return call->error->status;
     struct slice slice = {.field = "len"};
-    slice.elements = call_has(call, SOMA_HAS(len)) ? call->command->len
-                                                   : tbuf->size / size_of(call->command->dtype);
+    slice.elements = call_has(call, SOMA_HAS(len))
+                         ? call->command->len
+                         : tbuf->size / dtype_bytes((enum soma_dtype)call->command->dtype);
     return answer_slice(call, pipe, tbuf, &slice);
 }
 

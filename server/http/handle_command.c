@@ -53,7 +53,10 @@ static bool is_slow(const struct request *req)
         return true;
     if (op == SOMA_OP_MEMORY_WRITE)
         return command->data.len >= SLOW_BYTES;
-    return (op == SOMA_OP_MEMORY_READ || op == SOMA_OP_MEMORY_SET || op == SOMA_OP_MEMORY_COPY) &&
+    if (op == SOMA_OP_MEMORY_RANDOM)
+        return command->count >= SLOW_BYTES / sizeof(uint64_t);
+    return (op == SOMA_OP_MEMORY_READ || op == SOMA_OP_MEMORY_SET || op == SOMA_OP_MEMORY_COPY ||
+            op == SOMA_OP_MEMORY_REDUCE) &&
            command->size >= SLOW_BYTES;
 }
 

@@ -7,6 +7,8 @@
 #include "bytes.h"
 
 #include "kernels.h"
+#include "random_numbers.h"
+#include "reduce.h"
 
 #include <bsd/sys/tree.h>
 #include <errno.h>
@@ -305,6 +307,25 @@ static enum soma_status copy_bytes(void *ctx, uint64_t dst, uint64_t src, uint64
     return status;
 }
 
+static enum soma_status reduce(void *ctx, const struct engine_reduce *what,
+                               struct soma_error *error)
+{
+    void *to, *from;
+    enum soma_status status = bytes_host(ctx, what->dst, what->size_bytes, &to, error);
+    if (status == SOMA_OK)
+        status = bytes_host(ctx, what->src, what->size_bytes, &from, error);
+    if (status == SOMA_OK)
+        reduce_elements(what, to, from);
+    return status;
+}
+
+static void make_random(void *ctx, const struct engine_random *what, uint64_t first, uint64_t count,
+                        void *to)
+{
+    (void)ctx;
+    random_make(what, first, count, to);
+}
+
 static enum soma_status run_kernel(void *ctx, const struct engine *engine,
                                    const struct soma_command *command, uint64_t *cost_ns,
                                    struct soma_error *error)
@@ -352,6 +373,8 @@ struct engine_bytes bytes_table(struct bytes *bytes)
                                  .read = read_bytes,
                                  .set = set_bytes,
                                  .copy = copy_bytes,
+                                 .reduce = reduce,
+                                 .random = make_random,
                                  .kernel = run_kernel};
 }
 

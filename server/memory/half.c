@@ -54,3 +54,17 @@ uint16_t half_from_float(float value)
         return (uint16_t)sign;
     return (uint16_t)(sign | round_shift(fraction | 0x800000u, 126 - exponent));
 }
+
+float bfloat_to_float(uint16_t bfloat)
+{
+    return float_of_bits((uint32_t)bfloat << 16);
+}
+
+uint16_t bfloat_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        return (uint16_t)(bits >> 16 | 0x40u);
+    return (uint16_t)round_shift(bits, 16);
+}

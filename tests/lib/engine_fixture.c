@@ -154,6 +154,22 @@ static enum soma_status kept_copy(void *ctx, uint64_t dst, uint64_t src, uint64_
     return contents->flat_table.copy(contents->flat, dst, src, size_bytes, error);
 }
 
+static enum soma_status kept_reduce(void *ctx, const struct engine_reduce *what,
+                                    struct soma_error *error)
+{
+    struct kept_contents *contents = ctx;
+    if (must_fail(contents, error))
+        return SOMA_HOST_MEMORY_EXHAUSTED;
+    return contents->flat_table.reduce(contents->flat, what, error);
+}
+
+static void kept_random(void *ctx, const struct engine_random *what, uint64_t first, uint64_t count,
+                        void *to)
+{
+    struct kept_contents *contents = ctx;
+    contents->flat_table.random(contents->flat, what, first, count, to);
+}
+
 static enum soma_status kept_kernel(void *ctx, const struct engine *engine,
                                     const struct soma_command *command, uint64_t *cost_ns,
                                     struct soma_error *error)
@@ -176,8 +192,9 @@ static enum soma_status kept_kernel(void *ctx, const struct engine *engine,
 
 struct engine_bytes kept_contents_table(struct kept_contents *contents)
 {
-    return (struct engine_bytes){contents,  kept_reserve, kept_release, kept_unmap, kept_write,
-                                 kept_read, kept_set,     kept_copy,    kept_kernel};
+    return (struct engine_bytes){contents,    kept_reserve, kept_release, kept_unmap,
+                                 kept_write,  kept_read,    kept_set,     kept_copy,
+                                 kept_reduce, kept_random,  kept_kernel};
 }
 
 /* ---- answers as text ---- */

@@ -11,7 +11,8 @@
  *                "!op" tells the engine that the command's timeout is over
  *   value        sums and differences of numbers (suffix g: granules of 2 MiB, K: KiB, us, ms), of
  *                $name (what that line answered: an address or an id), pN (base address of pool N),
- *                large and small (first addresses of the two areas), max (2^64 - 1); or a word
+ *                large and small (first addresses of the two areas), max (2^64 - 1); or a word; of
+ *                args also f32:X, f16:X, i32:N, u32:N, i64:N, u64:N
  *   expectation  nothing: it succeeds; NAME of a status: it is refused so; then member=value of the
  *                answer (dotted: usage.mallocs, segments[0].state, segments.count); acl, field and
  *                says (part of the message) of an error; now and wait (engine_now_ns,

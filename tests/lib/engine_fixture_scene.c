@@ -2,6 +2,7 @@
 #include "engine_fixture.h"
 
 #include "expect.h"
+#include "half.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -107,7 +108,30 @@ static bool set_text(struct fixture_input *input, struct soma_text *text, const 
     return true;
 }
 
-/* Kernel arguments: addresses with commas between. */
+/* An argument that is no address: its kind and a number, "f32:1.5". */
+static bool set_number_arg(struct soma_kernel_arg *arg, const char *value)
+{
+    static const struct {
+        const char *prefix;
+        enum soma_arg_kind kind;
+    } kinds[] = {{"f32:", SOMA_ARG_F32}, {"f16:", SOMA_ARG_F16}, {"i32:", SOMA_ARG_I32},
+                 {"u32:", SOMA_ARG_U32}, {"i64:", SOMA_ARG_I64}, {"u64:", SOMA_ARG_U64}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strncmp(value, kinds[i].prefix, 4) != 0)
+            continue;
+        float real = strtof(value + 4, NULL);
+        uint32_t bits;
+        memcpy(&bits, &real, sizeof(bits));
+        arg->kind = kinds[i].kind;
+        arg->bits = arg->kind == SOMA_ARG_F32   ? bits
+                    : arg->kind == SOMA_ARG_F16 ? half_from_float(real)
+                                                : (uint64_t)strtoll(value + 4, NULL, 0);
+        return true;
+    }
+    return false;
+}
+
+/* Kernel arguments, with commas between. */
 static bool set_args(const struct fixture *fixture, struct fixture_input *input, const char *value,
                      size_t len)
 {
@@ -118,7 +142,7 @@ static bool set_args(const struct fixture *fixture, struct fixture_input *input,
             part++;
         struct soma_kernel_arg *arg = &input->args[count];
         *arg = (struct soma_kernel_arg){.kind = SOMA_ARG_PTR};
-        if (!sum_value(fixture, value + at, part, &arg->bits))
+        if (!set_number_arg(arg, value + at) && !sum_value(fixture, value + at, part, &arg->bits))
             return false;
         at += part + 1;
     }

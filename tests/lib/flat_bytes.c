@@ -1,6 +1,8 @@
 /* Contents in the pages of the simulation's model, ranges in a list. */
 #include "flat_bytes.h"
 
+#include "random_numbers.h"
+#include "reduce.h"
 #include "sim/bytes.h"
 
 #include <stdlib.h>
@@ -149,6 +151,33 @@ static enum soma_status flat_copy(void *ctx, uint64_t dst, uint64_t src, uint64_
     return status;
 }
 
+static enum soma_status flat_reduce(void *ctx, const struct engine_reduce *what,
+                                    struct soma_error *error)
+{
+    struct flat_bytes *bytes = ctx;
+    require_inside(bytes, what->dst, what->size_bytes);
+    require_inside(bytes, what->src, what->size_bytes);
+    enum soma_status status = spend(bytes, what->size_bytes, error);
+    unsigned char to[8], from[8];
+    for (uint64_t at = 0; at < what->size_bytes && status == SOMA_OK; at += sizeof(to)) {
+        uint64_t left = what->size_bytes - at;
+        struct engine_reduce part = *what;
+        part.size_bytes = left < sizeof(to) ? left : sizeof(to);
+        sim_bytes_read(bytes->pages, what->dst + at, to, part.size_bytes);
+        sim_bytes_read(bytes->pages, what->src + at, from, part.size_bytes);
+        reduce_elements(&part, to, from);
+        sim_bytes_write(bytes->pages, what->dst + at, to, part.size_bytes);
+    }
+    return status;
+}
+
+static void flat_random(void *ctx, const struct engine_random *what, uint64_t first, uint64_t count,
+                        void *to)
+{
+    (void)ctx;
+    random_make(what, first, count, to);
+}
+
 static enum soma_status flat_kernel(void *ctx, const struct engine *engine,
                                     const struct soma_command *command, uint64_t *cost_ns,
                                     struct soma_error *error)
@@ -168,6 +197,8 @@ struct engine_bytes flat_bytes_table(struct flat_bytes *bytes)
         .read = flat_read,
         .set = flat_set,
         .copy = flat_copy,
+        .reduce = flat_reduce,
+        .random = flat_random,
         .kernel = flat_kernel,
     };
 }

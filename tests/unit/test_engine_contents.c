@@ -68,6 +68,86 @@ static const struct scene range_scenes[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct scene reduce_scenes[] = {
+    {"each element of dst is combined with that of src",
+     MEMORY
+     "memory.write ptr=$a base64=abcdefgh\n"
+     "memory.set ptr=p1 value=1 size=8\n"
+     "memory.reduce dst=$a src=p1 size=4 kind=SUM dtype=int8\n"
+     "memory.read ptr=$a size=8 -> base64=bcdeefgh\n"
+     "memory.write ptr=p1 base64=azaz\n"
+     "memory.reduce dst=$a src=p1 size=2 kind=MAX dtype=int8 stream=1\n"
+     "memory.reduce dst=$a+2 src=p1+2 size=2 kind=MIN dtype=int8 stream=1\n"
+     "memory.read ptr=$a size=5 -> base64=bzaee"},
+    {"it costs what a copy costs, on the stream or on the host",
+     MEMORY
+     "memory.reduce dst=$a src=p1 size=8 kind=SUM dtype=float32 stream=1 -> now=5us\n"
+     "stream.get stream=1 -> readyAtNs=10us\n"
+     "memory.reduce dst=$a src=p1 size=8 kind=SUM dtype=float32 -> now=12us"},
+    {"addresses and size are whole elements",
+     MEMORY
+     "memory.reduce dst=$a+2 src=p1 size=8 kind=SUM dtype=float32 -> ADDRESS_UNALIGNED acl=107000 field=dst\n"
+     "memory.reduce dst=$a src=p1+1 size=8 kind=SUM dtype=int16 -> ADDRESS_UNALIGNED field=src\n"
+     "memory.reduce dst=$a src=p1 size=7 kind=SUM dtype=float16 -> ADDRESS_UNALIGNED field=size\n"
+     "memory.reduce dst=$a src=p1 size=0 kind=SUM dtype=float16 -> ZERO_SIZE"},
+    {"both have to be live memory of the device",
+     MEMORY
+     "memory.reduce dst=$a src=p1 size=68 kind=SUM dtype=float32 -> INVALID_ADDRESS acl=107000 field=size\n"
+     "memory.reduce dst=p1+4g src=p1 size=4 kind=SUM dtype=float32 -> INVALID_ADDRESS field=dst\n"
+     "memory.reduce device=1 dst=$a src=p1 size=4 kind=SUM dtype=float32 -> INVALID_ADDRESS\n"
+     "memory.reduce dst=$a src=p1 size=4 kind=SUM dtype=float32 stream=9 -> NO_SUCH_STREAM"},
+    {"the SoC decides on types",
+     MEMORY
+     "memory.reduce dst=$a src=p1 size=8 kind=SUM dtype=int64 -> SOC_UNSUPPORTED acl=207000 field=dtype says=Ascend910B1"},
+};
+
+static const struct scene random_scenes[] = {
+    {"the counter moves on by the blocks that were used",
+     MEMORY
+     "memory.write ptr=$a base64=a\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=5 -> now=21us\n"
+     "memory.read ptr=$a size=3 -> base64=c..\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=int64 args=i64:-1,i64:5 seed=1 count=3 stream=1\n"
+     "memory.random ptr=p1 counter=$a distribution=TRUNCATED_NORMAL dtype=float16 args=f16:0,f16:1 seed=1 count=3\n"
+     "memory.random ptr=p1 counter=$a distribution=DROPOUT_BITMASK dtype=bfloat16 args=f32:0.5 seed=1 count=13\n"
+     "memory.read ptr=$a size=3 -> base64=l.."},
+    {"a rate of 0 keeps all, one of 1 nothing",
+     MEMORY
+     "memory.set ptr=p1 value=42 size=4\n"
+     "memory.random ptr=p1 counter=$a distribution=DROPOUT_BITMASK dtype=float32 args=f32:1 seed=1 count=9\n"
+     "memory.read ptr=p1 size=4 -> base64=..**\n"
+     "memory.random ptr=p1 counter=$a distribution=DROPOUT_BITMASK dtype=float32 args=f32:0 seed=1 count=9\n"
+     "memory.read ptr=p1 size=4 -> base64=??**"},
+    {"one value only when min is max",
+     MEMORY
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=int32 args=i32:1684234849,i32:1684234849 seed=1 count=2\n"
+     "memory.read ptr=p1 size=9 -> base64=abcdabcd."},
+    {"types, parameters and ranges are checked",
+     MEMORY
+     "memory.random ptr=p1 counter=$a distribution=NORMAL dtype=int32 args=i32:0,i32:1 seed=1 count=5 -> DTYPE_UNSUPPORTED acl=107000 field=dtype\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=int8 args=i32:0,i32:1 seed=1 count=5 -> DTYPE_UNSUPPORTED\n"
+     "memory.random ptr=p1 counter=$a distribution=NORMAL dtype=float32 args=f32:0 seed=1 count=5 -> RANDOM_PARAMETERS acl=107000 field=args\n"
+     "memory.random ptr=p1 counter=$a distribution=NORMAL dtype=float32 args=f16:0,f32:1 seed=1 count=5 -> RANDOM_PARAMETERS\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:1,f32:-1 seed=1 count=5 -> RANDOM_PARAMETERS\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=int64 args=i64:1,i64:-1 seed=1 count=5 -> RANDOM_PARAMETERS\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=0 -> ZERO_SIZE field=count\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=max -> SIZE_OVERFLOW field=count\n"
+     "memory.random ptr=$a counter=p1 distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=17 -> INVALID_ADDRESS field=count\n"
+     "memory.random ptr=p1 counter=$a+56 distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=1 -> INVALID_ADDRESS field=counter"},
+};
+/* clang-format on */
+
+static void test_reduce(void)
+{
+    RUN_SCENES(reduce_scenes);
+}
+
+static void test_random(void)
+{
+    RUN_SCENES(random_scenes);
+}
+
 static void test_ranges(void)
 {
     RUN_SCENES(range_scenes);
@@ -253,6 +333,8 @@ static void test_without_contents(void)
 static const struct soma_test tests[] = {
     {"ranges", test_ranges},
     {"effects", test_effects},
+    {"reductions", test_reduce},
+    {"random numbers", test_random},
     {"times", test_times},
     {"costs of one's own", test_own_costs},
     {"bytes that cannot be moved", test_bytes_fail},
