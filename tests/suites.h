@@ -51,7 +51,6 @@ struct soma_suite {
     S(log)                                                                                         \
     S(router)                                                                                      \
     S(auth)                                                                                        \
-    S(quick)                                                                                       \
     S(half)                                                                                        \
     S(random_numbers)                                                                              \
     S(reduce)                                                                                      \

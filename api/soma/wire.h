@@ -1,9 +1,10 @@
 /* JSON <-> commands, answers and errors, driven by the tables; both sides of the wire.
  *
- * Reading a request is strict (schema/PROTOCOL.md, "Strict input"): cJSON builds the tree, a guard
- * before it and the table walk after it refuse what cJSON lets pass. Reading an answer is lenient:
- * fields that are not known are skipped. Nothing here knows HTTP or the engine. Not shared between
- * threads; no globals. */
+ * Reading a request is strict (schema/PROTOCOL.md, "Strict input"): one pass refuses what is not
+ * JSON and notes where each value stands; the table walk behind it reads commands from the text
+ * itself. What is no command is read with cJSON, behind the same pass. Reading an answer is
+ * lenient: fields that are not known are skipped. Nothing here knows HTTP or the engine. Not shared
+ * between threads; no globals. */
 #ifndef SOMA_WIRE_H
 #define SOMA_WIRE_H
 
@@ -12,6 +13,7 @@
 #include "status.h"
 
 #include <cjson/cJSON.h>
+#include <string.h>
 
 /* ---- growing text ---- */
 
@@ -69,13 +71,76 @@ bool wire_names_get(const struct wire_names *names, const char *name, size_t len
 
 /* ---- requests: strict ---- */
 
-/* Parse a whole body: RFC 8259 and nothing else, UTF-8, no duplicate keys at any level, no text
+enum wire_type { WIRE_NULL, WIRE_BOOLEAN, WIRE_NUMBER, WIRE_STRING, WIRE_ARRAY, WIRE_OBJECT };
+
+/* One value of a body. All of them stand in one array in the order of the text, so that what is in
+ * an object or array stands right behind it. */
+struct wire_value {
+    const char *key;       /* of a member of an object, without escapes; NULL: it is no member */
+    const char *text;      /* of a string: without quotes and escapes; else as it stands */
+    uint32_t key_len, len; /* bytes; len is 0 for objects and arrays */
+    uint32_t size;         /* values: this one and those in it */
+    enum wire_type type;
+};
+
+/* The first value in an object or array; equal to wire_next(parent) when it is empty. */
+static inline const struct wire_value *wire_first(const struct wire_value *parent)
+{
+    return parent + 1;
+}
+
+/* The value behind this one and all that is in it; past the last one of its parent it is
+ * wire_next(parent). */
+static inline const struct wire_value *wire_next(const struct wire_value *value)
+{
+    return value + value->size;
+}
+
+/* Whether the text is this word; neither holds a NUL byte, and the word is not empty. */
+static inline bool wire_is_text(const char *text, size_t len, const char *word)
+{
+    return len > 0 && text[0] == word[0] && strncmp(text, word, len) == 0 && word[len] == '\0';
+}
+
+/* Whether the value is the member with this key. */
+static inline bool wire_is_key(const struct wire_value *value, const char *key)
+{
+    return wire_is_text(value->key, value->key_len, key);
+}
+
+/* Whether the value is this word in quotes. */
+static inline bool wire_is_word(const struct wire_value *value, const char *word)
+{
+    return value->type == WIRE_STRING && wire_is_text(value->text, value->len, word);
+}
+
+/* The member of an object with this key, NULL when it has none. */
+const struct wire_value *wire_member(const struct wire_value *object, const char *key);
+
+#define WIRE_VALUES_FIRST 16u
+
+/* The values of a body: values[0] is the whole of it. */
+struct wire_tree {
+    struct wire_value *values; /* owned, or `first`: a tree does not move */
+    size_t count, capacity;
+    struct wire_value first[WIRE_VALUES_FIRST];
+};
+
+void wire_tree_init(struct wire_tree *tree);
+void wire_tree_release(struct wire_tree *tree);
+
+/* Read a whole body: RFC 8259 and nothing else, UTF-8, no duplicate keys at any level, no text
  * after it, at most SOMA_JSON_DEPTH_MAX deep and SOMA_JSON_VALUES_MAX values. len 0 gives an empty
  * object. Numbers are exact integers below 2^53, but for floats (f16, f32, f64, elapsedMs); inside
  * an element of "commands" another number is left to wire_decode_command, which refuses that
- * command alone: its item->valuestring holds the token.
- * Errors name the path of the field ("args[2].u32") and the byte.
- * *root: out, only on SOMA_OK; free with cJSON_Delete. */
+ * command alone. Errors name the path of the field ("args[2].u32") and the byte.
+ *   body   borrowed for as long as the values are used
+ *   arena  holds strings that have escapes
+ *   tree   initialised and empty; to be read only on SOMA_OK, and released in any case */
+enum soma_status wire_read(const char *body, size_t len, struct wire_arena *arena,
+                           struct wire_tree *tree, struct soma_error *error) SOMA_MUST_USE;
+
+/* As wire_read, into a tree of cJSON. *root: out, only on SOMA_OK; free with cJSON_Delete. */
 enum soma_status wire_parse(const char *body, size_t len, cJSON **root,
                             struct soma_error *error) SOMA_MUST_USE;
 
@@ -85,15 +150,16 @@ enum soma_status wire_set_text(struct soma_command *command, const struct soma_f
                                const char *text, size_t len,
                                struct soma_error *error) SOMA_MUST_USE;
 
-/* Fill *command (soma_command_init done; fields set from the path stay) from a JSON object.
+/* Fill *command (soma_command_init done; fields set from the path stay) from an object of
+ * wire_read.
  *   in_batch false: the body of a single route, SOMA_WHERE_BODY fields only. true: an element of
  *            POST /v1/commands: all fields, `op` and `as` are passed over, device is 0 by default,
  *            and "$name" in id and address fields is looked up in names (NULL: there are none)
- *   arena    holds what the command borrows
+ *   arena    holds what the command borrows and does not stand in the body as it is
  * Unknown, missing, mistyped and out-of-range fields are refused by name. Checks completeness, and
  * the form of `as`. "location" sets location_type and location_id; without "id" it is the
  * command's device. *command may be half filled when it is refused. */
-enum soma_status wire_decode_command(const cJSON *object, bool in_batch,
+enum soma_status wire_decode_command(const struct wire_value *object, bool in_batch,
                                      const struct wire_names *names, struct wire_arena *arena,
                                      struct soma_command *command,
                                      struct soma_error *error) SOMA_MUST_USE;

@@ -1,11 +1,12 @@
-/* From a JSON object, or from the text of a path, to a command: a walk over the object by the
- * command's own row list. Strict: every field is known, has its type and lies in its range, or the
- * command is refused by name. Knows no HTTP and no engine. */
+/* From a JSON object, or from the text of a path, to a command: a walk over the object's members by
+ * the command's own row list. Strict: every field is known, has its type and lies in its range, or
+ * the command is refused by name. Knows no HTTP and no engine. */
 #include "wire_internal.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the reading of one command has at hand. */
@@ -18,28 +19,17 @@ struct reader {
     struct soma_error *error;
 };
 
-static bool is_text(const char *text, const char *other)
-{
-    return text[0] == other[0] && strcmp(text, other) == 0;
-}
-
 /* ---- refusals ---- */
 
-static const char *type_of(const cJSON *item)
+static const char *type_of(const struct wire_value *item)
 {
-    if (cJSON_IsString(item))
-        return "a string";
-    if (cJSON_IsNumber(item))
-        return "a number";
-    if (cJSON_IsObject(item))
-        return "an object";
-    if (cJSON_IsArray(item))
-        return "an array";
-    return cJSON_IsNull(item) ? "null" : "a boolean";
+    static const char *const names[] = {"null",     "a boolean", "a number",
+                                        "a string", "an array",  "an object"};
+    return names[item->type];
 }
 
 static enum soma_status refuse_type(struct soma_error *error, const char *field, const char *needed,
-                                    const cJSON *item)
+                                    const struct wire_value *item)
 {
     return soma_fail(error, SOMA_WRONG_TYPE, field, "%s: %s is needed, not %s", field, needed,
                      type_of(item));
@@ -52,12 +42,11 @@ static void append_word(char *buf, size_t buf_bytes, const char *word)
     (void)snprintf(buf + len, buf_bytes - len, "%s%s", len == 0 ? "" : ", ", word);
 }
 
-static enum soma_status refuse_unknown(const struct reader *reader, const char *key,
+static enum soma_status refuse_unknown(const struct reader *reader, const struct wire_value *item,
                                        const struct soma_field_row *row)
 {
-    char known[400] = "";
-    char quoted[WIRE_QUOTE_BYTES];
-    wire_quote(quoted, key, strlen(key));
+    char known[400] = "", key[SOMA_FIELD_BYTES], quoted[WIRE_QUOTE_BYTES];
+    (void)snprintf(key, sizeof(key), "%.*s", (int)item->key_len, item->key);
     if (row != NULL)
         return soma_fail(reader->error, SOMA_UNKNOWN_FIELD, key,
                          "%s: %s takes it from the %s, not from the body: leave the field out", key,
@@ -68,7 +57,8 @@ static enum soma_status refuse_unknown(const struct reader *reader, const char *
             append_word(known, sizeof(known), soma_field_json(other->field));
     }
     return soma_fail(reader->error, SOMA_UNKNOWN_FIELD, key, "%s has no field %s; it has %s",
-                     reader->info->name, quoted, known[0] == '\0' ? "none" : known);
+                     reader->info->name, wire_quote(quoted, item->key, item->key_len),
+                     known[0] == '\0' ? "none" : known);
 }
 
 static enum soma_status refuse_word(struct soma_error *error, const char *field,
@@ -148,36 +138,30 @@ static enum soma_status number_of_text(struct soma_error *error, const struct nu
     } else {
         outcome = wire_read_decimal(text, len, value);
     }
-    wire_quote(quoted, text, len);
     if (outcome == WIRE_NUMBER_TOO_LARGE)
-        return refuse_range(error, rule, quoted);
+        return refuse_range(error, rule, wire_quote(quoted, text, len));
     if (outcome == WIRE_NUMBER_BAD)
         return soma_fail(error, SOMA_INVALID_VALUE, rule->field, "%s: %s is no valid %s: write %s",
-                         rule->field, quoted, soma_field_kind_info(rule->kind)->type, form);
+                         rule->field, wire_quote(quoted, text, len),
+                         soma_field_kind_info(rule->kind)->type, form);
     return check_range(error, rule, *value);
 }
 
-/* A number token as an integer in *magnitude, and its sign. Trees that wire_parse did not make are
- * held to the same rule. */
+/* A number token as an integer in *magnitude, and its sign. */
 static enum soma_status integer_of_token(struct soma_error *error, const char *field,
-                                         const cJSON *item, uint64_t *magnitude, bool *negative)
+                                         const struct wire_value *item, uint64_t *magnitude,
+                                         bool *negative)
 {
-    if (item->valuestring != NULL)
-        return wire_refuse_number(error, field, item->valuestring, strlen(item->valuestring));
-    double size = item->valuedouble < 0 ? -item->valuedouble : item->valuedouble;
-    bool exact = size <= (double)SOMA_JSON_INTEGER_MAX && (double)(uint64_t)size == size;
-    if (!exact) {
-        char token[40];
-        (void)snprintf(token, sizeof(token), "%.17g", item->valuedouble);
-        return wire_refuse_number(error, field, token, strlen(token));
-    }
-    *magnitude = (uint64_t)size;
-    *negative = item->valuedouble < 0;
+    size_t sign = item->text[0] == '-' ? 1 : 0;
+    if (wire_read_decimal(item->text + sign, item->len - sign, magnitude) != WIRE_NUMBER_OK ||
+        *magnitude > SOMA_JSON_INTEGER_MAX)
+        return wire_refuse_number(error, field, item->text, item->len);
+    *negative = sign > 0 && *magnitude != 0;
     return SOMA_OK;
 }
 
 static enum soma_status number_of_token(struct soma_error *error, const struct number_rule *rule,
-                                        const cJSON *item, uint64_t *value)
+                                        const struct wire_value *item, uint64_t *value)
 {
     bool negative = false;
     uint64_t magnitude = 0;
@@ -198,42 +182,41 @@ static enum soma_status number_of_token(struct soma_error *error, const struct n
 }
 
 static enum soma_status number_of_name(const struct reader *reader, const char *field,
-                                       const char *text, uint64_t *value)
+                                       const struct wire_value *item, uint64_t *value)
 {
-    size_t len = strlen(text) - 1;
-    if (reader->names != NULL && wire_names_get(reader->names, text + 1, len, value))
+    if (reader->names != NULL &&
+        wire_names_get(reader->names, item->text + 1, item->len - 1, value))
         return SOMA_OK;
     char quoted[WIRE_QUOTE_BYTES];
     return soma_fail(reader->error, SOMA_UNKNOWN_NAME, field,
                      "%s: %s was not named by an earlier command of this request: give that "
                      "command \"as\"",
-                     field, wire_quote(quoted, text, len + 1));
+                     field, wire_quote(quoted, item->text, item->len));
 }
 
 static enum soma_status read_number(const struct reader *reader, const struct number_rule *rule,
-                                    const cJSON *item, uint64_t *value)
+                                    const struct wire_value *item, uint64_t *value)
 {
-    if (cJSON_IsNumber(item))
+    if (item->type == WIRE_NUMBER)
         return number_of_token(reader->error, rule, item, value);
-    if (!cJSON_IsString(item))
+    if (item->type != WIRE_STRING)
         return refuse_type(reader->error, rule->field, "a number or a string of digits", item);
-    const char *text = item->valuestring;
-    if (text[0] == '$' && reader->in_batch && takes_names(rule->kind))
-        return number_of_name(reader, rule->field, text, value);
-    return number_of_text(reader->error, rule, text, strlen(text), value);
+    if (item->len > 0 && item->text[0] == '$' && reader->in_batch && takes_names(rule->kind))
+        return number_of_name(reader, rule->field, item, value);
+    return number_of_text(reader->error, rule, item->text, item->len, value);
 }
 
 /* ---- words, strings, bytes ---- */
 
 static enum soma_status read_word(const struct reader *reader, const char *field,
-                                  enum soma_enum_group group, const cJSON *item, uint64_t *value)
+                                  enum soma_enum_group group, const struct wire_value *item,
+                                  uint64_t *value)
 {
     int number;
-    if (!cJSON_IsString(item))
+    if (item->type != WIRE_STRING)
         return refuse_type(reader->error, field, "a word in quotes", item);
-    size_t len = strlen(item->valuestring);
-    if (!soma_value_of(group, item->valuestring, len, &number))
-        return refuse_word(reader->error, field, group, item->valuestring, len);
+    if (!soma_value_of(group, item->text, item->len, &number))
+        return refuse_word(reader->error, field, group, item->text, item->len);
     *value = (uint64_t)number;
     return SOMA_OK;
 }
@@ -245,39 +228,33 @@ static enum soma_status no_memory(const struct reader *reader, const char *field
 }
 
 static enum soma_status read_string(const struct reader *reader, const char *field,
-                                    const cJSON *item, struct soma_text *text)
+                                    const struct wire_value *item, struct soma_text *text)
 {
-    if (!cJSON_IsString(item))
+    if (item->type != WIRE_STRING)
         return refuse_type(reader->error, field, "a string", item);
-    size_t len = strlen(item->valuestring);
-    if (len > SOMA_NAME_BYTES_MAX)
+    if (item->len > SOMA_NAME_BYTES_MAX)
         return soma_fail(reader->error, SOMA_VALUE_OUT_OF_RANGE, field,
-                         "%s: a name of %zu bytes: at most %u are allowed", field, len,
-                         SOMA_NAME_BYTES_MAX);
-    char *copy = wire_arena_alloc(reader->arena, len);
-    if (copy == NULL)
-        return no_memory(reader, field, len);
-    memcpy(copy, item->valuestring, len);
-    *text = (struct soma_text){copy, len};
+                         "%s: a name of %" PRIu32 " bytes: at most %u are allowed", field,
+                         item->len, SOMA_NAME_BYTES_MAX);
+    *text = (struct soma_text){item->text, item->len};
     return SOMA_OK;
 }
 
 static enum soma_status read_base64(const struct reader *reader, const char *field,
-                                    const cJSON *item, struct soma_text *bytes)
+                                    const struct wire_value *item, struct soma_text *bytes)
 {
-    if (!cJSON_IsString(item))
+    if (item->type != WIRE_STRING)
         return refuse_type(reader->error, field, "a string in base64", item);
-    size_t text_len = strlen(item->valuestring);
-    size_t len = wire_base64_bytes(item->valuestring, text_len);
+    size_t len = wire_base64_bytes(item->text, item->len);
     char *copy = wire_arena_alloc(reader->arena, len);
     if (copy == NULL)
         return no_memory(reader, field, len);
-    if (!wire_base64_read(item->valuestring, text_len, (unsigned char *)copy)) {
+    if (!wire_base64_read(item->text, item->len, (unsigned char *)copy)) {
         char quoted[WIRE_QUOTE_BYTES];
         return soma_fail(reader->error, SOMA_INVALID_VALUE, field,
                          "%s: %s is not base64: A-Z a-z 0-9 + / in groups of four, the last one "
                          "filled up with =",
-                         field, wire_quote(quoted, item->valuestring, text_len));
+                         field, wire_quote(quoted, item->text, item->len));
     }
     *bytes = (struct soma_text){copy, len};
     return SOMA_OK;
@@ -286,28 +263,29 @@ static enum soma_status read_base64(const struct reader *reader, const char *fie
 /* ---- location ---- */
 
 /* {"type"?,"id"?}: the location's own fields, each known by its name. */
-static enum soma_status read_location(const struct reader *reader, const cJSON *object)
+static enum soma_status read_location(const struct reader *reader, const struct wire_value *object)
 {
     static const struct number_rule id_rule = {"location.id", SOMA_KIND_U64, 0, UINT64_MAX};
     struct soma_command *command = reader->command;
-    if (!cJSON_IsObject(object))
+    if (object->type != WIRE_OBJECT)
         return refuse_type(reader->error, "location", "an object {\"type\", \"id\"}", object);
     soma_command_set(command, SOMA_FIELD_location_type, SOMA_LOCATION_TYPE_DEVICE);
-    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+    const struct wire_value *end = wire_next(object);
+    for (const struct wire_value *item = wire_first(object); item < end; item = wire_next(item)) {
         uint64_t value = 0;
         enum soma_status status;
         enum soma_field field = SOMA_FIELD_location_id;
-        if (is_text(item->string, "type")) {
+        if (wire_is_key(item, "type")) {
             field = SOMA_FIELD_location_type;
             status = read_word(reader, "location.type", SOMA_GROUP_location_type, item, &value);
-        } else if (is_text(item->string, "id")) {
+        } else if (wire_is_key(item, "id")) {
             status = read_number(reader, &id_rule, item, &value);
         } else {
             char path[SOMA_FIELD_BYTES], quoted[WIRE_QUOTE_BYTES];
-            (void)snprintf(path, sizeof(path), "location.%s", item->string);
+            (void)snprintf(path, sizeof(path), "location.%.*s", (int)item->key_len, item->key);
             return soma_fail(reader->error, SOMA_UNKNOWN_FIELD, path,
                              "location has no field %s; it has type, id",
-                             wire_quote(quoted, item->string, strlen(item->string)));
+                             wire_quote(quoted, item->key, item->key_len));
         }
         if (status != SOMA_OK)
             return status;
@@ -343,28 +321,27 @@ const char *wire_arg_word(enum soma_arg_kind kind)
 }
 
 static enum soma_status read_signed_arg(const struct reader *reader, const char *field,
-                                        const cJSON *item, bool is_32, uint64_t *bits)
+                                        const struct wire_value *item, bool is_32, uint64_t *bits)
 {
     int64_t min = is_32 ? INT32_MIN : INT64_MIN;
     int64_t max = is_32 ? INT32_MAX : INT64_MAX;
-    char text[WIRE_QUOTE_BYTES];
-    const char *digits = item->valuestring;
-    if (cJSON_IsNumber(item)) {
+    struct soma_text digits = {item->text, item->len};
+    if (item->type == WIRE_NUMBER) {
         bool negative = false;
         uint64_t size = 0;
         enum soma_status status = integer_of_token(reader->error, field, item, &size, &negative);
         if (status != SOMA_OK)
             return status;
-        (void)snprintf(text, sizeof(text), "%s%" PRIu64, negative && size != 0 ? "-" : "", size);
-        digits = text;
-    } else if (!cJSON_IsString(item)) {
+        if (size == 0)
+            digits = (struct soma_text){"0", 1}; /* the token may be "-0" */
+    } else if (item->type != WIRE_STRING) {
         return refuse_type(reader->error, field, "a number or a string of digits", item);
     }
-    enum wire_number outcome = wire_read_signed(digits, strlen(digits), min, max, bits);
+    enum wire_number outcome = wire_read_signed(digits.ptr, digits.len, min, max, bits);
     if (outcome == WIRE_NUMBER_OK)
         return SOMA_OK;
     char quoted[WIRE_QUOTE_BYTES];
-    wire_quote(quoted, digits, strlen(digits));
+    wire_quote(quoted, digits.ptr, digits.len);
     if (outcome == WIRE_NUMBER_TOO_LARGE)
         return soma_fail(reader->error, SOMA_VALUE_OUT_OF_RANGE, field,
                          "%s: %s is outside %" PRId64 "..%" PRId64, field, quoted, min, max);
@@ -374,12 +351,22 @@ static enum soma_status read_signed_arg(const struct reader *reader, const char 
                      field, quoted);
 }
 
-static enum soma_status read_float_arg(const struct reader *reader, const char *field,
-                                       const cJSON *item, enum soma_arg_kind kind, uint64_t *bits)
+/* The scan has held the token to JSON's form and to WIRE_NUMBER_BYTES_MAX. */
+static double double_of_token(const struct wire_value *item)
 {
-    if (!cJSON_IsNumber(item))
+    char token[WIRE_NUMBER_BYTES_MAX + 1];
+    memcpy(token, item->text, item->len);
+    token[item->len] = '\0';
+    return strtod(token, NULL);
+}
+
+static enum soma_status read_float_arg(const struct reader *reader, const char *field,
+                                       const struct wire_value *item, enum soma_arg_kind kind,
+                                       uint64_t *bits)
+{
+    if (item->type != WIRE_NUMBER)
         return refuse_type(reader->error, field, "a number", item);
-    double value = item->valuedouble;
+    double value = double_of_token(item);
     bool fits = value >= -DBL_MAX && value <= DBL_MAX;
     *bits = 0;
     if (kind == SOMA_ARG_F64) {
@@ -406,7 +393,7 @@ static enum soma_status read_float_arg(const struct reader *reader, const char *
 }
 
 static enum soma_status read_arg_value(const struct reader *reader, const char *field,
-                                       const struct arg_row *row, const cJSON *item,
+                                       const struct arg_row *row, const struct wire_value *item,
                                        struct soma_kernel_arg *arg)
 {
     const enum soma_arg_kind kind = row->kind;
@@ -422,36 +409,39 @@ static enum soma_status read_arg_value(const struct reader *reader, const char *
     return read_number(reader, &rule, item, &arg->bits);
 }
 
-static enum soma_status read_arg(const struct reader *reader, const cJSON *object, size_t index,
-                                 struct soma_kernel_arg *arg)
+static enum soma_status read_arg(const struct reader *reader, const struct wire_value *object,
+                                 size_t index, struct soma_kernel_arg *arg)
 {
     char field[SOMA_FIELD_BYTES], quoted[WIRE_QUOTE_BYTES];
     (void)snprintf(field, sizeof(field), "args[%zu]", index);
-    if (!cJSON_IsObject(object))
+    if (object->type != WIRE_OBJECT)
         return refuse_type(reader->error, field, "an object such as {\"ptr\": address}", object);
-    const cJSON *item = object->child;
-    if (item == NULL || item->next != NULL)
+    const struct wire_value *item = wire_first(object);
+    if (object->size == 1 || wire_next(item) != wire_next(object))
         return soma_fail(reader->error, SOMA_INVALID_VALUE, field,
                          "%s: an argument is an object with exactly one key", field);
     for (size_t i = 0; i < ARG_ROW_COUNT; i++) {
-        if (is_text(item->string, arg_rows[i].json)) {
+        if (wire_is_key(item, arg_rows[i].json)) {
             (void)snprintf(field, sizeof(field), "args[%zu].%s", index, arg_rows[i].json);
             return read_arg_value(reader, field, &arg_rows[i], item, arg);
         }
     }
-    wire_quote(quoted, item->string, strlen(item->string));
+    wire_quote(quoted, item->key, item->key_len);
     return soma_fail(reader->error, SOMA_UNKNOWN_FIELD, field,
                      "%s: %s is no kind of argument: use ptr, u8, u16, u32, u64, i32, i64, f16, "
                      "f32, f64 or base64",
                      field, quoted);
 }
 
-static enum soma_status read_args(const struct reader *reader, const cJSON *array,
+static enum soma_status read_args(const struct reader *reader, const struct wire_value *array,
                                   struct soma_kernel_args *args)
 {
-    if (!cJSON_IsArray(array))
+    if (array->type != WIRE_ARRAY)
         return refuse_type(reader->error, "args", "an array of arguments", array);
-    size_t count = (size_t)cJSON_GetArraySize(array);
+    const struct wire_value *end = wire_next(array);
+    size_t count = 0;
+    for (const struct wire_value *item = wire_first(array); item < end; item = wire_next(item))
+        count++;
     if (count > SOMA_KERNEL_ARGS_MAX)
         return soma_fail(reader->error, SOMA_VALUE_OUT_OF_RANGE, "args",
                          "args: %zu arguments: a kernel takes at most %u", count,
@@ -460,7 +450,7 @@ static enum soma_status read_args(const struct reader *reader, const cJSON *arra
     if (items == NULL)
         return no_memory(reader, "args", count * sizeof(*items));
     size_t filled = 0;
-    for (const cJSON *item = array->child; item != NULL; item = item->next) {
+    for (const struct wire_value *item = wire_first(array); item < end; item = wire_next(item)) {
         enum soma_status status = read_arg(reader, item, filled, &items[filled]);
         if (status != SOMA_OK)
             return status;
@@ -472,10 +462,11 @@ static enum soma_status read_args(const struct reader *reader, const cJSON *arra
 
 /* ---- commands ---- */
 
-static const struct soma_field_row *find_row(const struct soma_op_info *info, const char *key)
+static const struct soma_field_row *find_row(const struct soma_op_info *info,
+                                             const struct wire_value *item)
 {
     for (size_t i = 0; i < info->field_count; i++) {
-        if (is_text(soma_field_json(info->fields[i].field), key))
+        if (wire_is_key(item, soma_field_json(info->fields[i].field)))
             return &info->fields[i];
     }
     return NULL;
@@ -483,7 +474,7 @@ static const struct soma_field_row *find_row(const struct soma_op_info *info, co
 
 /* Fields that stand in the command as structs: strings, bytes, arguments. */
 static enum soma_status read_struct(const struct reader *reader, const struct soma_field_row *row,
-                                    const cJSON *item)
+                                    const struct wire_value *item)
 {
     const char *field = soma_field_json(row->field);
     void *place = (char *)reader->command + soma_field_offset(row->field);
@@ -500,7 +491,7 @@ static enum soma_status read_struct(const struct reader *reader, const struct so
 }
 
 static enum soma_status read_field(const struct reader *reader, const struct soma_field_row *row,
-                                   const cJSON *item)
+                                   const struct wire_value *item)
 {
     if (row->kind == SOMA_KIND_LOCATION)
         return read_location(reader, item);
@@ -518,14 +509,14 @@ static enum soma_status read_field(const struct reader *reader, const struct som
 }
 
 /* "as" is the caller's to use; here it is only held to its form, before anything is done. */
-static enum soma_status check_as(const struct reader *reader, const cJSON *item)
+static enum soma_status check_as(const struct reader *reader, const struct wire_value *item)
 {
-    if (!cJSON_IsString(item))
+    if (item->type != WIRE_STRING)
         return refuse_type(reader->error, "as", "a string", item);
-    size_t len = strlen(item->valuestring);
-    if (len == 0 || len > SOMA_NAME_BYTES_MAX)
+    if (item->len == 0 || item->len > SOMA_NAME_BYTES_MAX)
         return soma_fail(reader->error, SOMA_INVALID_VALUE, "as",
-                         "as: a name has 1 to %u bytes, not %zu", SOMA_NAME_BYTES_MAX, len);
+                         "as: a name has 1 to %u bytes, not %" PRIu32, SOMA_NAME_BYTES_MAX,
+                         item->len);
     if (!wire_creates(reader->command->op))
         return soma_fail(reader->error, SOMA_INVALID_VALUE, "as",
                          "as: %s creates nothing that could be named: leave the field out",
@@ -533,15 +524,15 @@ static enum soma_status check_as(const struct reader *reader, const cJSON *item)
     return SOMA_OK;
 }
 
-static enum soma_status read_member(const struct reader *reader, const cJSON *item)
+static enum soma_status read_member(const struct reader *reader, const struct wire_value *item)
 {
-    if (reader->in_batch && is_text(item->string, "op"))
+    if (reader->in_batch && wire_is_key(item, "op"))
         return SOMA_OK;
-    if (reader->in_batch && is_text(item->string, "as"))
+    if (reader->in_batch && wire_is_key(item, "as"))
         return check_as(reader, item);
-    const struct soma_field_row *row = find_row(reader->info, item->string);
+    const struct soma_field_row *row = find_row(reader->info, item);
     if (row == NULL || (!reader->in_batch && row->where != SOMA_WHERE_BODY))
-        return refuse_unknown(reader, item->string, row);
+        return refuse_unknown(reader, item, row);
     return read_field(reader, row, item);
 }
 
@@ -550,16 +541,17 @@ static bool has_field(const struct soma_command *command, enum soma_field field)
     return (command->present >> field & 1u) != 0;
 }
 
-enum soma_status wire_decode_command(const cJSON *object, bool in_batch,
+enum soma_status wire_decode_command(const struct wire_value *object, bool in_batch,
                                      const struct wire_names *names, struct wire_arena *arena,
                                      struct soma_command *command, struct soma_error *error)
 {
     const struct soma_op_info *info = soma_op_info(command->op);
     struct reader reader = {info, in_batch, names, arena, command, error};
-    if (!cJSON_IsObject(object))
+    if (object->type != WIRE_OBJECT)
         return soma_fail(error, SOMA_WRONG_TYPE, "", "%s: a JSON object is needed, not %s",
                          info->name, type_of(object));
-    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+    const struct wire_value *end = wire_next(object);
+    for (const struct wire_value *item = wire_first(object); item < end; item = wire_next(item)) {
         enum soma_status status = read_member(&reader, item);
         if (status != SOMA_OK)
             return status;

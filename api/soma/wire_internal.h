@@ -29,6 +29,9 @@ enum wire_number wire_read_bytes(const char *text, size_t len, uint64_t *value);
 /* "0x" and 1 to 16 hexadecimal digits, or decimal. */
 enum wire_number wire_read_address(const char *text, size_t len, uint64_t *value);
 
+/* Characters of the longest number token. */
+#define WIRE_NUMBER_BYTES_MAX 63u
+
 /* Decimal with an optional '-' before it; min..max as two's complement in *bits. */
 enum wire_number wire_read_signed(const char *text, size_t len, int64_t min, int64_t max,
                                   uint64_t *bits);
@@ -51,6 +54,12 @@ size_t wire_base64_bytes(const char *text, size_t len);
 /* false when it is not base64, or not the one way to write these bytes. out holds
  * wire_base64_bytes(). */
 bool wire_base64_read(const char *text, size_t len, unsigned char *out);
+
+/* ---- strings ---- */
+
+/* Write the text of a JSON string that wire_read has accepted without its escapes; out holds len
+ * bytes. Returns how many were written. */
+size_t wire_unescape(const char *text, size_t len, char *out);
 
 /* ---- UTF-8 ---- */
 

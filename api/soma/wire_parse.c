@@ -1,12 +1,14 @@
-/* Strict JSON on top of cJSON. A guard reads the body first and refuses everything that RFC 8259
- * does not know, so that cJSON only ever builds trees of valid text; a walk over the tree then
- * refuses keys that stand twice. Recursion is bounded by SOMA_JSON_DEPTH_MAX.
+/* Strict JSON. One pass over the text refuses everything that RFC 8259 does not know and notes
+ * where each value stands; a look at what was noted then refuses keys that stand twice. Recursion
+ * is bounded by SOMA_JSON_DEPTH_MAX. wire_parse has cJSON make its tree of text that is known to be
+ * strict.
  *
  * Number tokens that are no exact integers are refused here, with the path of their field. Inside
- * the elements of "commands" they are only marked (item->valuestring holds the token), so that
- * decoding refuses the one command and not the whole batch. */
+ * the elements of "commands" they are left to wire_decode_command, which refuses the one command
+ * and not the whole batch. */
 #include "wire_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +21,13 @@ struct level {
     size_t index; /* of the element that is being read, in an array */
 };
 
-/* A number token that waits for the tree. */
-struct inexact {
-    size_t ordinal; /* of its value, counting from 1 in the order of the text */
-    size_t offset, len;
-};
-
 struct guard {
     const unsigned char *body, *at, *end;
     struct level levels[SOMA_JSON_DEPTH_MAX];
     unsigned depth;
-    size_t value_count;
-    struct inexact *inexact;
-    size_t inexact_count, inexact_capacity;
+    struct soma_text key; /* of the value that comes next; ptr NULL: it has none */
+    struct wire_tree *tree;
+    struct wire_arena *arena;
     struct soma_error *error;
 };
 
@@ -104,6 +100,16 @@ static long read_code_unit(const struct guard *guard, const unsigned char *at)
     return strtol(digits, NULL, 16);
 }
 
+/* The text in the arena, without its escapes. */
+static enum soma_status unescape(struct guard *guard, struct soma_text *text)
+{
+    char *copy = wire_arena_alloc(guard->arena, text->len);
+    if (copy == NULL)
+        return no_memory(guard);
+    *text = (struct soma_text){copy, wire_unescape(text->ptr, text->len, copy)};
+    return SOMA_OK;
+}
+
 static enum soma_status scan_escape(struct guard *guard)
 {
     if (guard->end - guard->at < 2)
@@ -132,40 +138,50 @@ static enum soma_status scan_escape(struct guard *guard)
     return SOMA_OK;
 }
 
-/* A string; guard->at is at its quote. start and len: out, what stands between the quotes. */
-static enum soma_status scan_string(struct guard *guard, const unsigned char **start, size_t *len)
+/* Bytes that stand in a string for themselves, one by one. */
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* A string; guard->at is at its quote. *raw: out, what stands between the quotes; *text: the same,
+ * without escapes. */
+static enum soma_status scan_string(struct guard *guard, struct soma_text *raw,
+                                    struct soma_text *text)
 {
     const unsigned char *begin = ++guard->at;
-    while (guard->at < guard->end) {
-        unsigned char c = *guard->at;
-        if (c == '"') {
-            *start = begin;
-            *len = (size_t)(guard->at - begin);
-            guard->at++;
-            return SOMA_OK;
-        }
-        if (c < 0x20)
+    bool has_escape = false;
+    for (;;) {
+        const unsigned char *at = guard->at;
+        while (at < guard->end && is_plain(*at))
+            at++;
+        guard->at = at;
+        if (at == guard->end)
+            return malformed(guard, "the text ends inside a string");
+        if (*at == '"')
+            break;
+        if (*at < 0x20)
             return malformed(guard, "control characters in strings must be escaped");
-        if (c == '\\') {
+        if (*at == '\\') {
             enum soma_status status = scan_escape(guard);
             if (status != SOMA_OK)
                 return status;
-        } else if (c < 0x80) {
-            guard->at++;
-        } else {
-            size_t step = wire_utf8_len(guard->at, guard->end);
-            if (step == 0)
-                return malformed(guard, "these bytes are not UTF-8");
-            guard->at += step;
+            has_escape = true;
+            continue;
         }
+        size_t step = wire_utf8_len(at, guard->end);
+        if (step == 0)
+            return malformed(guard, "these bytes are not UTF-8");
+        guard->at += step;
     }
-    return malformed(guard, "the text ends inside a string");
+    *raw = (struct soma_text){(const char *)begin, (size_t)(guard->at++ - begin)};
+    *text = *raw;
+    return has_escape ? unescape(guard, text) : SOMA_OK;
 }
 
 /* ---- numbers ---- */
 
-/* cJSON reads no more characters of a number than this. */
-#define NUMBER_BYTES_MAX 63u
+_Static_assert(WIRE_NUMBER_BYTES_MAX == 63, "cJSON reads no more characters of a number");
 
 /* Keys whose numbers are floating point: kernel arguments, and a field of an answer. */
 static bool is_float_key(const struct guard *guard)
@@ -188,23 +204,6 @@ static bool is_in_command(const struct guard *guard)
     return guard->depth >= 3 && levels[0].is_object && levels[0].key_len == sizeof(key) - 1 &&
            memcmp(levels[0].key, key, sizeof(key) - 1) == 0 && !levels[1].is_object &&
            levels[2].is_object;
-}
-
-static enum soma_status keep_inexact(struct guard *guard, const unsigned char *start, size_t len)
-{
-    if (guard->inexact_count == guard->inexact_capacity) {
-        size_t capacity = guard->inexact_capacity == 0 ? 8 : guard->inexact_capacity * 2;
-        struct inexact *grown = realloc(guard->inexact, capacity * sizeof(*grown));
-        if (grown == NULL)
-            return no_memory(guard);
-        guard->inexact = grown;
-        guard->inexact_capacity = capacity;
-    }
-    struct inexact *kept = &guard->inexact[guard->inexact_count++];
-    kept->ordinal = guard->value_count;
-    kept->offset = (size_t)(start - guard->body);
-    kept->len = len;
-    return SOMA_OK;
 }
 
 /* Digits at guard->at, at least one. */
@@ -261,16 +260,15 @@ static enum soma_status scan_number(struct guard *guard)
         return status;
     size_t len = (size_t)(guard->at - start);
     char path[SOMA_FIELD_BYTES];
-    if (len > NUMBER_BYTES_MAX) {
+    if (len > WIRE_NUMBER_BYTES_MAX) {
         path_text(guard, path);
         return soma_fail(guard->error, SOMA_VALUE_OUT_OF_RANGE, path,
                          "%s: a number of %zu characters: at most %u are read", path, len,
-                         NUMBER_BYTES_MAX);
+                         WIRE_NUMBER_BYTES_MAX);
     }
-    if (is_float_key(guard) || (!has_fraction && is_exact(digits, digits_len)))
+    if ((!has_fraction && is_exact(digits, digits_len)) || is_float_key(guard) ||
+        is_in_command(guard))
         return SOMA_OK;
-    if (is_in_command(guard))
-        return keep_inexact(guard, start, len);
     path_text(guard, path);
     return wire_refuse_number(guard->error, path, (const char *)start, len);
 }
@@ -281,9 +279,10 @@ static enum soma_status scan_value(struct guard *guard);
 
 static void skip_space(struct guard *guard)
 {
-    while (guard->at < guard->end &&
-           (*guard->at == ' ' || *guard->at == '\t' || *guard->at == '\n' || *guard->at == '\r'))
-        guard->at++;
+    const unsigned char *at = guard->at;
+    while (at < guard->end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+        at++;
+    guard->at = at;
 }
 
 /* Skip space, then take the character if it is there. */
@@ -296,19 +295,59 @@ static bool take(struct guard *guard, unsigned char c)
     return true;
 }
 
+static bool grow_tree(struct wire_tree *tree)
+{
+    size_t capacity = 2 * tree->capacity;
+    bool is_first = tree->values == tree->first;
+    struct wire_value *values = realloc(is_first ? NULL : tree->values, capacity * sizeof(*values));
+    if (values == NULL)
+        return false;
+    if (is_first)
+        memcpy(values, tree->first, sizeof(tree->first));
+    tree->values = values;
+    tree->capacity = capacity;
+    return true;
+}
+
+/* Note that a value of this type begins here. */
+static enum soma_status begin_value(struct guard *guard, enum wire_type type)
+{
+    struct wire_tree *tree = guard->tree;
+    if (tree->count == SOMA_JSON_VALUES_MAX)
+        return soma_fail(guard->error, SOMA_CONTENT_TOO_LARGE, "",
+                         "the body holds more than %u values: send it in several requests",
+                         SOMA_JSON_VALUES_MAX);
+    if (tree->count == tree->capacity && !grow_tree(tree))
+        return no_memory(guard);
+    tree->values[tree->count++] = (struct wire_value){.key = guard->key.ptr,
+                                                      .key_len = (uint32_t)guard->key.len,
+                                                      .text = (const char *)guard->at,
+                                                      .size = 1,
+                                                      .type = type};
+    guard->key = (struct soma_text){NULL, 0};
+    return SOMA_OK;
+}
+
+/* The value that was begun last, a number or a word, ends here. */
+static enum soma_status end_token(struct guard *guard, enum soma_status status)
+{
+    struct wire_value *value = &guard->tree->values[guard->tree->count - 1];
+    value->len = (uint32_t)((const char *)guard->at - value->text);
+    return status;
+}
+
 static enum soma_status scan_member(struct guard *guard)
 {
     struct level *level = &guard->levels[guard->depth - 1];
+    struct soma_text raw;
     skip_space(guard);
     if (guard->at == guard->end || *guard->at != '"')
         return malformed(guard, "a key in double quotes is expected");
-    const unsigned char *key;
-    size_t key_len;
-    enum soma_status status = scan_string(guard, &key, &key_len);
+    enum soma_status status = scan_string(guard, &raw, &guard->key);
     if (status != SOMA_OK)
         return status;
-    level->key = key;
-    level->key_len = key_len;
+    level->key = (const unsigned char *)raw.ptr;
+    level->key_len = raw.len;
     if (!take(guard, ':'))
         return malformed(guard, "':' is expected after the key");
     return scan_value(guard);
@@ -337,6 +376,7 @@ _Static_assert(SOMA_JSON_DEPTH_MAX == 16, "the message below says 16");
 
 static enum soma_status scan_nested(struct guard *guard)
 {
+    size_t place = guard->tree->count - 1;
     if (guard->depth == SOMA_JSON_DEPTH_MAX)
         return malformed(guard, "it is nested more than 16 deep");
     struct level *level = &guard->levels[guard->depth++];
@@ -344,7 +384,20 @@ static enum soma_status scan_nested(struct guard *guard)
     guard->at++;
     enum soma_status status = scan_inside(guard, level);
     guard->depth--;
+    guard->tree->values[place].size = (uint32_t)(guard->tree->count - place);
     return status;
+}
+
+static enum soma_status scan_text(struct guard *guard)
+{
+    struct soma_text raw, text;
+    enum soma_status status = scan_string(guard, &raw, &text);
+    if (status != SOMA_OK)
+        return status;
+    struct wire_value *value = &guard->tree->values[guard->tree->count - 1];
+    value->text = text.ptr;
+    value->len = (uint32_t)text.len;
+    return SOMA_OK;
 }
 
 static enum soma_status scan_word(struct guard *guard)
@@ -361,26 +414,36 @@ static enum soma_status scan_word(struct guard *guard)
     return malformed(guard, "a value is expected here");
 }
 
+static enum wire_type type_at(unsigned char c)
+{
+    switch (c) {
+    case '{': return WIRE_OBJECT;
+    case '[': return WIRE_ARRAY;
+    case '"': return WIRE_STRING;
+    case 't':
+    case 'f': return WIRE_BOOLEAN;
+    case 'n': return WIRE_NULL;
+    default: return WIRE_NUMBER;
+    }
+}
+
 static enum soma_status scan_value(struct guard *guard)
 {
     skip_space(guard);
     if (guard->at == guard->end)
         return malformed(guard, "the text ends where a value is expected");
-    if (++guard->value_count > SOMA_JSON_VALUES_MAX)
-        return soma_fail(guard->error, SOMA_CONTENT_TOO_LARGE, "",
-                         "the body holds more than %u values: send it in several requests",
-                         SOMA_JSON_VALUES_MAX);
     unsigned char c = *guard->at;
-    if (c == '{' || c == '[')
+    enum wire_type type = type_at(c);
+    enum soma_status status = begin_value(guard, type);
+    if (status != SOMA_OK)
+        return status;
+    if (type == WIRE_OBJECT || type == WIRE_ARRAY)
         return scan_nested(guard);
-    if (c == '"') {
-        const unsigned char *start;
-        size_t len;
-        return scan_string(guard, &start, &len);
-    }
+    if (type == WIRE_STRING)
+        return scan_text(guard);
     if (c == '-' || (c >= '0' && c <= '9'))
-        return scan_number(guard);
-    return scan_word(guard);
+        return end_token(guard, scan_number(guard));
+    return end_token(guard, scan_word(guard));
 }
 
 static enum soma_status scan_body(struct guard *guard)
@@ -392,130 +455,162 @@ static enum soma_status scan_body(struct guard *guard)
     return guard->at == guard->end ? SOMA_OK : malformed(guard, "text follows the value");
 }
 
-/* ---- the tree ---- */
+/* ---- keys that stand twice ---- */
 
-struct walk {
-    const struct guard *guard;
-    size_t ordinal;      /* of the value that is looked at */
-    size_t next_inexact; /* the first of guard->inexact that has no item yet */
-};
-
-/* An error came from below: put the key or index that leads there before its field. */
-static void prefix_field(struct soma_error *error, const cJSON *item, size_t index)
+/* The path of a member: the keys and indices that lead to it, then its own key. */
+static void member_path(const struct wire_tree *tree, const struct wire_value *member,
+                        char path[SOMA_FIELD_BYTES])
 {
-    char path[2 * SOMA_FIELD_BYTES + 32];
-    if (error == NULL)
-        return;
-    const char *dot = error->field[0] == '\0' || error->field[0] == '[' ? "" : ".";
-    if (item->string != NULL)
-        (void)snprintf(path, sizeof(path), "%.60s%s%s", item->string, dot, error->field);
-    else
-        (void)snprintf(path, sizeof(path), "[%zu]%s%s", index, dot, error->field);
-    error->field[append(error->field, 0, path, strlen(path))] = '\0';
+    const struct wire_value *at = tree->values;
+    size_t len = 0;
+    while (at < member) {
+        size_t index = 0;
+        bool is_array = at->type == WIRE_ARRAY;
+        for (at = wire_first(at); at + at->size <= member; at = wire_next(at))
+            index++;
+        char text[32];
+        (void)snprintf(text, sizeof(text), "[%zu]", index);
+        if (!is_array && len > 0)
+            len = append(path, len, ".", 1);
+        len = is_array ? append(path, len, text, strlen(text))
+                       : append(path, len, at->key, at->key_len);
+    }
+    path[len] = '\0';
 }
 
-static enum soma_status refuse_duplicate(const struct walk *walk, const char *key)
+static enum soma_status refuse_duplicate(const struct guard *guard, const struct wire_value *member)
 {
-    char quoted[WIRE_QUOTE_BYTES];
-    return soma_fail(walk->guard->error, SOMA_DUPLICATE_FIELD, key,
+    char path[SOMA_FIELD_BYTES], quoted[WIRE_QUOTE_BYTES];
+    member_path(guard->tree, member, path);
+    return soma_fail(guard->error, SOMA_DUPLICATE_FIELD, path,
                      "the key %s stands twice in the same object: give it once",
-                     wire_quote(quoted, key, strlen(key)));
+                     wire_quote(quoted, member->key, member->key_len));
 }
 
 static int compare_keys(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const struct wire_value *one = *(const struct wire_value *const *)a;
+    const struct wire_value *other = *(const struct wire_value *const *)b;
+    uint32_t len = one->key_len < other->key_len ? one->key_len : other->key_len;
+    int order = memcmp(one->key, other->key, len);
+    return order != 0 ? order : (one->key_len > other->key_len) - (one->key_len < other->key_len);
+}
+
+static bool same_key(const struct wire_value *a, const struct wire_value *b)
+{
+    return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0;
 }
 
 /* Objects that no command has. */
-static enum soma_status check_many_keys(const struct walk *walk, const cJSON *object, size_t count)
+static enum soma_status check_many_keys(const struct guard *guard, const struct wire_value *object,
+                                        size_t count)
 {
-    const char **keys = malloc(count * sizeof(*keys));
-    if (keys == NULL)
-        return no_memory(walk->guard);
+    const struct wire_value **members = malloc(count * sizeof(*members));
+    if (members == NULL)
+        return no_memory(guard);
     size_t filled = 0;
-    for (const cJSON *item = object->child; item != NULL; item = item->next)
-        keys[filled++] = item->string;
-    qsort(keys, count, sizeof(*keys), compare_keys);
+    const struct wire_value *end = wire_next(object);
+    for (const struct wire_value *item = wire_first(object); item < end; item = wire_next(item))
+        members[filled++] = item;
+    qsort(members, count, sizeof(*members), compare_keys);
     enum soma_status status = SOMA_OK;
     for (size_t i = 1; i < count && status == SOMA_OK; i++) {
-        if (strcmp(keys[i - 1], keys[i]) == 0)
-            status = refuse_duplicate(walk, keys[i]);
+        if (same_key(members[i - 1], members[i]))
+            status = refuse_duplicate(guard, members[i]);
     }
-    free(keys);
+    free(members);
     return status;
 }
 
-static enum soma_status check_keys(const struct walk *walk, const cJSON *object)
+#define FEW_KEYS 16u
+
+static enum soma_status check_keys(const struct guard *guard, const struct wire_value *object)
 {
+    const struct wire_value *members[FEW_KEYS];
+    const struct wire_value *end = wire_next(object);
     size_t count = 0;
-    for (const cJSON *item = object->child; item != NULL; item = item->next)
+    for (const struct wire_value *item = wire_first(object); item < end; item = wire_next(item)) {
+        if (count < FEW_KEYS)
+            members[count] = item;
         count++;
-    if (count > 16)
-        return check_many_keys(walk, object, count);
-    for (const cJSON *item = object->child; item != NULL; item = item->next) {
-        for (const cJSON *other = item->next; other != NULL; other = other->next) {
-            if (item->string[0] == other->string[0] && strcmp(item->string, other->string) == 0)
-                return refuse_duplicate(walk, item->string);
+    }
+    if (count > FEW_KEYS)
+        return check_many_keys(guard, object, count);
+    for (size_t i = 0; i + 1 < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            if (same_key(members[i], members[j]))
+                return refuse_duplicate(guard, members[i]);
         }
     }
     return SOMA_OK;
 }
 
-/* Give the item its token, if it is the next one that waits. */
-static enum soma_status mark_inexact(struct walk *walk, cJSON *item)
+static enum soma_status check_all_keys(const struct guard *guard)
 {
-    const struct guard *guard = walk->guard;
-    if (walk->next_inexact == guard->inexact_count ||
-        guard->inexact[walk->next_inexact].ordinal != walk->ordinal)
-        return SOMA_OK;
-    const struct inexact *kept = &guard->inexact[walk->next_inexact++];
-    item->valuestring = cJSON_malloc(kept->len + 1);
-    if (item->valuestring == NULL)
-        return no_memory(guard);
-    memcpy(item->valuestring, guard->body + kept->offset, kept->len);
-    item->valuestring[kept->len] = '\0';
-    return SOMA_OK;
-}
-
-static enum soma_status walk_tree(struct walk *walk, cJSON *item)
-{
-    walk->ordinal++;
-    if (cJSON_IsNumber(item))
-        return mark_inexact(walk, item);
-    enum soma_status status = cJSON_IsObject(item) ? check_keys(walk, item) : SOMA_OK;
-    size_t index = 0;
-    for (cJSON *child = item->child; child != NULL && status == SOMA_OK; child = child->next) {
-        status = walk_tree(walk, child);
-        if (status == SOMA_DUPLICATE_FIELD)
-            prefix_field(walk->guard->error, child, index);
-        index++;
+    const struct wire_tree *tree = guard->tree;
+    enum soma_status status = SOMA_OK;
+    for (size_t i = 0; i < tree->count && status == SOMA_OK; i++) {
+        if (tree->values[i].type == WIRE_OBJECT)
+            status = check_keys(guard, &tree->values[i]);
     }
     return status;
 }
 
+/* ---- bodies ---- */
+
+void wire_tree_init(struct wire_tree *tree)
+{
+    tree->values = tree->first;
+    tree->count = 0;
+    tree->capacity = WIRE_VALUES_FIRST;
+}
+
+void wire_tree_release(struct wire_tree *tree)
+{
+    if (tree->values != tree->first)
+        free(tree->values);
+    wire_tree_init(tree);
+}
+
+enum soma_status wire_read(const char *body, size_t len, struct wire_arena *arena,
+                           struct wire_tree *tree, struct soma_error *error)
+{
+    struct guard guard = {.tree = tree, .arena = arena, .error = error};
+    guard.body = (const unsigned char *)(len == 0 ? "{}" : body);
+    guard.at = guard.body;
+    guard.end = guard.body + (len == 0 ? 2 : len);
+    if (len > UINT32_MAX)
+        return soma_fail(error, SOMA_CONTENT_TOO_LARGE, "",
+                         "a body of %zu bytes: at most %" PRIu32 " are read", len, UINT32_MAX);
+    enum soma_status status = scan_body(&guard);
+    return status == SOMA_OK ? check_all_keys(&guard) : status;
+}
+
+const struct wire_value *wire_member(const struct wire_value *object, const char *key)
+{
+    const struct wire_value *end = wire_next(object);
+    for (const struct wire_value *item = wire_first(object); item < end; item = wire_next(item)) {
+        if (wire_is_key(item, key))
+            return item;
+    }
+    return NULL;
+}
+
 enum soma_status wire_parse(const char *body, size_t len, cJSON **root, struct soma_error *error)
 {
-    struct guard guard = {.error = error};
-    guard.body = (const unsigned char *)(len == 0 ? "" : body);
-    guard.at = guard.body;
-    guard.end = guard.body + len;
-    enum soma_status status = len == 0 ? SOMA_OK : scan_body(&guard);
-    cJSON *tree = NULL;
-    if (status == SOMA_OK) {
-        tree = len == 0 ? cJSON_CreateObject() : cJSON_ParseWithLength(body, len);
-        if (tree == NULL)
-            status = no_memory(&guard);
-    }
-    if (status == SOMA_OK) {
-        struct walk walk = {.guard = &guard};
-        status = walk_tree(&walk, tree);
-    }
-    free(guard.inexact);
-    if (status != SOMA_OK) {
-        cJSON_Delete(tree);
+    struct wire_tree tree;
+    struct wire_arena arena;
+    wire_tree_init(&tree);
+    wire_arena_init(&arena);
+    enum soma_status status = wire_read(body, len, &arena, &tree, error);
+    wire_tree_release(&tree);
+    wire_arena_release(&arena);
+    if (status != SOMA_OK)
         return status;
-    }
-    *root = tree;
+    cJSON *parsed = len == 0 ? cJSON_CreateObject() : cJSON_ParseWithLength(body, len);
+    if (parsed == NULL)
+        return soma_fail(error, SOMA_OUT_OF_MEMORY, "",
+                         "the server has no memory for this body of %zu bytes", len);
+    *root = parsed;
     return SOMA_OK;
 }

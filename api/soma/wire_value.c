@@ -252,3 +252,52 @@ const char *wire_quote(char buf[WIRE_QUOTE_BYTES], const char *text, size_t len)
     (void)snprintf(buf, WIRE_QUOTE_BYTES, "\"%.*s%s\"", (int)shown, text, shown < len ? "..." : "");
     return buf;
 }
+
+/* ---- strings ---- */
+
+static unsigned read_unit(const char *digits)
+{
+    unsigned unit = 0;
+    for (int i = 0; i < 4; i++)
+        unit = unit << 4 | (unsigned)hex_digit(digits[i]);
+    return unit;
+}
+
+/* U+0001 to U+10FFFF, without surrogates. */
+static size_t write_utf8(unsigned point, char *out)
+{
+    size_t len = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = len; i > 1; i--, point >>= 6)
+        out[i - 1] = (char)(0x80u | (point & 0x3fu));
+    out[0] = (char)(leads[len] | point);
+    return len;
+}
+
+size_t wire_unescape(const char *text, size_t len, char *out)
+{
+    static const char letters[] = "bfnrt";
+    static const char meant[] = "\b\f\n\r\t";
+    size_t out_len = 0;
+    for (size_t i = 0; i < len;) {
+        if (text[i] != '\\') {
+            out[out_len++] = text[i++];
+            continue;
+        }
+        char c = text[i + 1];
+        if (c != 'u') {
+            const char *letter = memchr(letters, c, sizeof(letters) - 1);
+            out[out_len++] = letter != NULL ? meant[letter - letters] : c;
+            i += 2;
+            continue;
+        }
+        unsigned point = read_unit(text + i + 2);
+        i += 6;
+        if (point >= 0xd800 && point <= 0xdbff) {
+            point = 0x10000 + ((point - 0xd800) << 10) + (read_unit(text + i + 2) - 0xdc00);
+            i += 6;
+        }
+        out_len += write_utf8(point, out + out_len);
+    }
+    return out_len;
+}

@@ -2,7 +2,6 @@
 #include "handlers.h"
 
 #include "input.h"
-#include "quick.h"
 #include "reply.h"
 #include "reply_layout.h"
 #include "router.h"
@@ -24,12 +23,11 @@ static enum soma_status read_json(struct request *req)
 {
     if (req->body_len == 0)
         return soma_command_complete(&req->command, &req->error);
-    if (quick_read(&req->command, req->body, req->body_len))
-        return SOMA_OK;
-    enum soma_status status = input_parse(req);
+    enum soma_status status = input_read(req);
     if (status != SOMA_OK)
         return status;
-    return wire_decode_command(req->root, false, NULL, &req->arena, &req->command, &req->error);
+    return wire_decode_command(req->tree.values, false, NULL, &req->arena, &req->command,
+                               &req->error);
 }
 
 static enum soma_status check_read_size(struct request *req)

@@ -10,6 +10,8 @@
 #include "router.h"
 #include "sessions.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of the answer up to and with a memory.read. Half of what an answer may have: the rest is for
@@ -18,70 +20,82 @@
 
 /* ---- prepare ---- */
 
-static enum soma_status read_on_error(struct request *req, const cJSON *item)
+static enum soma_status read_on_error(struct request *req, const struct wire_value *item)
 {
-    bool is_string = cJSON_IsString(item);
-    bool goes_on = is_string && strcmp(item->valuestring, "continue") == 0;
-    if (!goes_on && !(is_string && strcmp(item->valuestring, "stop") == 0))
-        return soma_fail(&req->error, is_string ? SOMA_INVALID_VALUE : SOMA_WRONG_TYPE, "onError",
-                         "onError: use \"stop\" or \"continue\"");
-    req->batch.goes_on = goes_on;
-    return SOMA_OK;
+    req->batch.goes_on = wire_is_word(item, "continue");
+    if (req->batch.goes_on || wire_is_word(item, "stop"))
+        return SOMA_OK;
+    return soma_fail(&req->error, item->type == WIRE_STRING ? SOMA_INVALID_VALUE : SOMA_WRONG_TYPE,
+                     "onError", "onError: use \"stop\" or \"continue\"");
+}
+
+static enum soma_status refuse_member(struct request *req, const struct wire_value *item)
+{
+    char field[SOMA_FIELD_BYTES];
+    (void)snprintf(field, sizeof(field), "%.*s", (int)item->key_len, item->key);
+    return soma_fail(&req->error, SOMA_UNKNOWN_FIELD, field,
+                     "POST /v1/commands has the fields commands and onError");
 }
 
 static enum soma_status read_body(struct request *req)
 {
-    const cJSON *commands = NULL;
-    enum soma_status status = input_parse(req);
+    const struct wire_value *commands = NULL;
+    enum soma_status status = input_read(req);
     if (status != SOMA_OK)
         return status;
-    if (!cJSON_IsObject(req->root))
+    const struct wire_value *body = req->tree.values;
+    if (body->type != WIRE_OBJECT)
         return soma_fail(&req->error, SOMA_WRONG_TYPE, "", "the body must be an object");
-    for (const cJSON *item = req->root->child; item != NULL && status == SOMA_OK;
-         item = item->next) {
-        if (strcmp(item->string, "commands") == 0)
+    const struct wire_value *item = wire_first(body);
+    for (; item < wire_next(body) && status == SOMA_OK; item = wire_next(item)) {
+        if (wire_is_key(item, "commands"))
             commands = item;
-        else if (strcmp(item->string, "onError") == 0)
+        else if (wire_is_key(item, "onError"))
             status = read_on_error(req, item);
         else
-            status = soma_fail(&req->error, SOMA_UNKNOWN_FIELD, item->string,
-                               "POST /v1/commands has the fields commands and onError");
+            status = refuse_member(req, item);
     }
     if (status != SOMA_OK)
         return status;
     if (commands == NULL)
         return soma_fail(&req->error, SOMA_MISSING_FIELD, "commands",
                          "POST /v1/commands needs the field \"commands\", an array of commands");
-    if (!cJSON_IsArray(commands))
+    if (commands->type != WIRE_ARRAY)
         return soma_fail(&req->error, SOMA_WRONG_TYPE, "commands",
                          "commands: an array of commands is needed");
-    req->batch.next = commands->child;
+    req->batch.next = wire_first(commands);
+    req->batch.end = wire_next(commands);
     return SOMA_OK;
 }
 
 /* Bytes that a command moves, as far as it says so. */
-static double moved_bytes(const cJSON *element)
+static double moved_bytes(const struct wire_value *element)
 {
-    const cJSON *size = cJSON_GetObjectItemCaseSensitive(element, "size");
-    if (cJSON_IsNumber(size))
-        return size->valuedouble;
-    return cJSON_IsString(size) ? (double)SLOW_BYTES : 0; /* "1GiB" or so */
+    const struct wire_value *size = wire_member(element, "size");
+    if (size == NULL || (size->type != WIRE_NUMBER && size->type != WIRE_STRING))
+        return 0;
+    if (size->type == WIRE_STRING)
+        return (double)SLOW_BYTES;                 /* "1GiB" or so */
+    return (double)strtoull(size->text, NULL, 10); /* ends at the comma or brace behind it */
 }
 
 /* Whether the batch holds work that other connections of the thread would notice. */
 static bool is_slow(const struct request *req)
 {
     double moved = 0;
-    const cJSON *element = req->batch.next;
+    const struct wire_value *element = req->batch.next;
     if (req->body_len >= SLOW_BODY_BYTES)
         return true;
-    for (; element != NULL && moved < (double)SLOW_BYTES; element = element->next) {
-        const cJSON *op = cJSON_GetObjectItemCaseSensitive(element, "op");
-        const char *name = cJSON_IsString(op) ? op->valuestring : "";
-        if (strcmp(name, "stream.launchKernel") == 0 || strcmp(name, "pool.segments") == 0 ||
-            strcmp(name, "device.reset") == 0)
+    for (; element < req->batch.end && moved < (double)SLOW_BYTES; element = wire_next(element)) {
+        const struct wire_value *op =
+            element->type == WIRE_OBJECT ? wire_member(element, "op") : NULL;
+        if (op == NULL || op->type != WIRE_STRING)
+            continue;
+        if (wire_is_word(op, "stream.launchKernel") || wire_is_word(op, "pool.segments") ||
+            wire_is_word(op, "device.reset"))
             return true;
-        if (strncmp(name, "memory.", 7) == 0 && strcmp(name, "memory.malloc") != 0)
+        if (op->len > 7 && memcmp(op->text, "memory.", 7) == 0 &&
+            !wire_is_word(op, "memory.malloc"))
             moved += moved_bytes(element);
     }
     return moved >= (double)SLOW_BYTES;
@@ -112,26 +126,26 @@ static bool prepare(struct request *req)
 
 /* ---- execute ---- */
 
-static enum soma_status read_op(struct request *req, const cJSON *element,
+static enum soma_status read_op(struct request *req, const struct wire_value *element,
                                 const struct soma_op_info **op)
 {
-    if (!cJSON_IsObject(element))
+    if (element->type != WIRE_OBJECT)
         return soma_fail(&req->error, SOMA_WRONG_TYPE, "commands",
                          "a command is an object with the field \"op\"");
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(element, "op");
+    const struct wire_value *name = wire_member(element, "op");
     if (name == NULL)
         return soma_fail(&req->error, SOMA_MISSING_FIELD, "op",
                          "a command needs the field \"op\", such as \"pool.malloc\"");
-    if (!cJSON_IsString(name))
+    if (name->type != WIRE_STRING)
         return soma_fail(&req->error, SOMA_WRONG_TYPE, "op", "op: a string is needed");
-    *op = router_op(req->conn->server->router, name->valuestring, strlen(name->valuestring));
+    *op = router_op(req->conn->server->router, name->text, name->len);
     if (*op == NULL)
-        return soma_fail(&req->error, SOMA_UNKNOWN_OP, "op", "no command is named \"%.64s\"",
-                         name->valuestring);
+        return soma_fail(&req->error, SOMA_UNKNOWN_OP, "op", "no command is named \"%.*s\"",
+                         (int)(name->len < 64 ? name->len : 64), name->text);
     return SOMA_OK;
 }
 
-static enum soma_status read_command(struct request *req, const cJSON *element)
+static enum soma_status read_command(struct request *req, const struct wire_value *element)
 {
     const struct soma_op_info *op;
     char text[32];
@@ -158,17 +172,17 @@ static enum soma_status read_command(struct request *req, const cJSON *element)
 }
 
 /* What the command creates gets the name that "as" gives it. */
-static void keep_name(struct request *req, const cJSON *element)
+static void keep_name(struct request *req, const struct wire_value *element)
 {
     uint64_t value;
-    const cJSON *as = cJSON_GetObjectItemCaseSensitive(element, "as");
+    const struct wire_value *as = wire_member(element, "as");
     if (as == NULL || !wire_created_value(req->command.op, &req->result, &value))
         return;
     /* Without memory the name stays unknown, and the command that uses it is refused. */
-    (void)!wire_names_put(&req->batch.names, as->valuestring, strlen(as->valuestring), value, NULL);
+    (void)!wire_names_put(&req->batch.names, as->text, as->len, value, NULL);
 }
 
-static void append_outcome(struct request *req, const cJSON *element)
+static void append_outcome(struct request *req, const struct wire_value *element)
 {
     struct batch *batch = &req->batch;
     if (batch->count++ > 0)
@@ -189,8 +203,8 @@ static enum step execute(struct request *req)
     struct batch *batch = &req->batch;
     if (batch->is_compact)
         return batch_execute(req);
-    while (batch->next != NULL) {
-        const cJSON *element = batch->next;
+    while (batch->next < batch->end) {
+        const struct wire_value *element = batch->next;
         if (!req->has_outcome) {
             req->status = read_command(req, element);
             if (req->status == SOMA_OK)
@@ -204,7 +218,7 @@ static enum step execute(struct request *req)
         bool is_cut = req->status == SOMA_CLIENT_GONE || req->status == SOMA_DRAINING;
         bool stops = req->status != SOMA_OK && (is_cut || !batch->goes_on);
         stops = stops || req->is_cut || batch->writer.failed;
-        batch->next = stops ? NULL : element->next;
+        batch->next = stops ? batch->end : wire_next(element);
         req->is_abandoned = is_cut && batch->completed == 0;
     }
     return STEP_DONE;

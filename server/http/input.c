@@ -1,9 +1,9 @@
 /* Path and query come as text, percent-decoded here where they were not by the router. */
 #include "input.h"
 
-#include "quick.h"
 #include "router.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct query {
@@ -86,14 +86,17 @@ enum soma_status input_read_target(struct request *req)
     for (size_t i = 0; i < CAPTURES_MAX && req->route->captured[i] != NULL; i++) {
         const struct soma_field_row *row = req->route->captured[i];
         struct capture text = req->captures[i];
-        if (quick_set(&req->command, row, text.text, text.len))
-            continue;
         enum soma_status status =
             wire_set_text(&req->command, row, text.text, text.len, &req->error);
         if (status != SOMA_OK)
             return status;
     }
     return read_query(req);
+}
+
+enum soma_status input_read(struct request *req)
+{
+    return wire_read(req->body, req->body_len, &req->arena, &req->tree, &req->error);
 }
 
 enum soma_status input_parse(struct request *req)
@@ -106,13 +109,17 @@ enum soma_status input_expect_none(struct request *req)
     enum soma_status status = read_query(req);
     if (status != SOMA_OK || req->body_len == 0)
         return status;
-    status = input_parse(req);
+    status = input_read(req);
     if (status != SOMA_OK)
         return status;
-    if (!cJSON_IsObject(req->root))
+    const struct wire_value *body = req->tree.values;
+    if (body->type != WIRE_OBJECT)
         return soma_fail(&req->error, SOMA_WRONG_TYPE, "", "the body must be empty or an object");
-    if (req->root->child != NULL)
-        return soma_fail(&req->error, SOMA_UNKNOWN_FIELD, req->root->child->string,
-                         "%s %s takes no fields", req->method, req->route->path);
-    return SOMA_OK;
+    if (body->size == 1)
+        return SOMA_OK;
+    const struct wire_value *item = wire_first(body);
+    char field[SOMA_FIELD_BYTES];
+    (void)snprintf(field, sizeof(field), "%.*s", (int)item->key_len, item->key);
+    return soma_fail(&req->error, SOMA_UNKNOWN_FIELD, field, "%s %s takes no fields", req->method,
+                     req->route->path);
 }

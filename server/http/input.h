@@ -10,7 +10,8 @@ enum soma_status input_read_target(struct request *req) SOMA_MUST_USE;
 /* For routes without fields: the query is empty, and so is the body, or {}. */
 enum soma_status input_expect_none(struct request *req) SOMA_MUST_USE;
 
-/* Parse the body into req->root. */
+/* Read the body into req->tree; parse it into req->root. */
+enum soma_status input_read(struct request *req) SOMA_MUST_USE;
 enum soma_status input_parse(struct request *req) SOMA_MUST_USE;
 
 #endif

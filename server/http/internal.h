@@ -112,8 +112,8 @@ struct batch {
     struct soma_batch_reader reader;
     uint32_t records; /* in the answer */
     struct soma_batch_answer outcome;
-    const cJSON *next; /* element to run; NULL: none left */
-    bool goes_on;      /* onError continue */
+    const struct wire_value *next, *end; /* elements to run, of the array of commands */
+    bool goes_on;                        /* onError continue */
     struct wire_names names;
     struct soma_writer writer;
     uint64_t count, completed;
@@ -155,7 +155,8 @@ struct request {
     struct wait wait;
 
     struct wire_arena arena;
-    cJSON *root; /* owned */
+    struct wire_tree tree; /* the values of a body in JSON */
+    cJSON *root;           /* the same as cJSON's tree, where that is read; owned */
     enum soma_status status;
     struct answer answer;
 

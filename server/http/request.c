@@ -37,6 +37,7 @@ static struct request *begin(struct connection *conn)
     req->started_ns = monotonic_ns();
     req->result.message = SOMA_MESSAGE_NONE;
     wire_arena_init(&req->arena);
+    wire_tree_init(&req->tree);
     atomic_store_explicit(&req->wait.is_gone, false, memory_order_relaxed);
     atomic_store_explicit(&conn->received, 0, memory_order_relaxed);
     connection_enter(conn, CONNECTION_RECEIVING, req->started_ns);
@@ -302,6 +303,7 @@ static void release(struct request *req, uint64_t now_ns)
     }
     cJSON_Delete(req->root);
     req->root = NULL;
+    wire_tree_release(&req->tree);
     wire_arena_release(&req->arena);
     free(req->answer.owned);
     req->answer.owned = NULL;

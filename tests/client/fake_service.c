@@ -2,6 +2,7 @@
 #include "fake_service.h"
 
 #include "bytes.h"
+#include "decode.h"
 #include "engine.h"
 #include "error.h"
 #include "kernels.h"
@@ -139,18 +140,6 @@ static enum soma_status apply(struct soma_command *command, struct soma_result *
     }
 }
 
-static enum soma_status decode(const cJSON *object, struct wire_arena *arena,
-                               struct soma_command *command, struct soma_error *error)
-{
-    const cJSON *op = cJSON_GetObjectItemCaseSensitive(object, "op");
-    const struct soma_op_info *info =
-        cJSON_IsString(op) ? soma_op_find(op->valuestring, strlen(op->valuestring)) : NULL;
-    if (info == NULL)
-        return soma_fail(error, SOMA_UNKNOWN_OP, "op", "no command has this name");
-    soma_command_init(command, info->op);
-    return wire_decode_command(object, true, NULL, arena, command, error);
-}
-
 static void run_one(const cJSON *object, struct soma_writer *text)
 {
     struct wire_arena arena;
@@ -158,7 +147,7 @@ static void run_one(const cJSON *object, struct soma_writer *text)
     struct soma_result result;
     struct soma_error error;
     wire_arena_init(&arena);
-    enum soma_status status = decode(object, &arena, &command, &error);
+    enum soma_status status = decode_step(object, &arena, &command, &error);
     if (status == SOMA_OK)
         status = apply(&command, &result, &error);
     if (status == SOMA_OK) {

@@ -1,6 +1,7 @@
 /* Commands over HTTP in the compact form, to a somad that is started here. Each is sent twice, as
  * after a lost connection: the second time nothing may run, and the answer must be the same. */
 #include "batch.h"
+#include "decode.h"
 #include "http_client.h"
 #include "ways.h"
 
@@ -46,18 +47,6 @@ static void way_end(void *ctx)
 }
 
 /* ---- one step ---- */
-
-static enum soma_status decode(const cJSON *step, struct wire_arena *arena,
-                               struct soma_command *command, struct soma_error *error)
-{
-    const cJSON *op = cJSON_GetObjectItemCaseSensitive(step, "op");
-    const struct soma_op_info *info =
-        cJSON_IsString(op) ? soma_op_find(op->valuestring, strlen(op->valuestring)) : NULL;
-    if (info == NULL)
-        return soma_fail(error, SOMA_UNKNOWN_OP, "op", "no command has this name");
-    soma_command_init(command, info->op);
-    return wire_decode_command(step, true, NULL, arena, command, error);
-}
 
 static bool post(struct batch_way *way, const struct soma_writer *body, struct http_answer *answer)
 {
@@ -154,7 +143,7 @@ static cJSON *way_send(void *ctx, const cJSON *step)
     bool good = true;
     wire_arena_init(&arena);
     soma_writer_init(&text, ANSWER_BYTES_MAX);
-    if (decode(step, &arena, &command, &error) == SOMA_OK)
+    if (decode_step(step, &arena, &command, &error) == SOMA_OK)
         good = run_command(ctx, &command, &text);
     else
         wire_encode_error(&text, &error);

@@ -1,5 +1,6 @@
 /* Commands without a server: text, tree, command, engine, answer, text, and back to a tree. */
 #include "bytes.h"
+#include "decode.h"
 #include "engine.h"
 #include "flat_bytes.h"
 #include "kernels.h"
@@ -115,19 +116,6 @@ static enum soma_status apply(struct engine *engine, struct soma_command *comman
     return engine_apply(engine, command, result, error);
 }
 
-/* The command that a parsed step is, or a refusal. */
-static enum soma_status decode(const cJSON *step, struct wire_arena *arena,
-                               struct soma_command *command, struct soma_error *error)
-{
-    const cJSON *op = cJSON_GetObjectItemCaseSensitive(step, "op");
-    const struct soma_op_info *info =
-        cJSON_IsString(op) ? soma_op_find(op->valuestring, strlen(op->valuestring)) : NULL;
-    if (info == NULL)
-        return soma_fail(error, SOMA_UNKNOWN_OP, "op", "no command has this name");
-    soma_command_init(command, info->op);
-    return wire_decode_command(step, true, NULL, arena, command, error);
-}
-
 static void run_text(struct engine_way *way, const char *text, struct soma_writer *answer)
 {
     cJSON *root = NULL;
@@ -138,7 +126,7 @@ static void run_text(struct engine_way *way, const char *text, struct soma_write
     wire_arena_init(&arena);
     enum soma_status status = wire_parse(text, strlen(text), &root, &error);
     if (status == SOMA_OK)
-        status = decode(root, &arena, &command, &error);
+        status = decode_step(root, &arena, &command, &error);
     if (status == SOMA_OK)
         status = apply(way->engine, &command, &result, &error);
     if (status == SOMA_OK) {

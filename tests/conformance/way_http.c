@@ -1,6 +1,7 @@
 /* Commands over HTTP to a somad that is started here: POST /v1/commands, and the single routes,
  * which are built from the command table. Every answer's status code is checked on the way. */
 #include "command.h"
+#include "decode.h"
 #include "http_client.h"
 #include "message.h"
 #include "somad_process.h"
@@ -275,7 +276,9 @@ static cJSON *send_bytes(struct http_way *way, struct route *route)
     soma_writer_init(&writer, SIZE_MAX / 2);
     soma_command_init(&command, route->info->op);
     command.present = SOMA_HAS(device) | SOMA_HAS(ptr);
-    if (wire_decode_command(route->body, false, NULL, &arena, &command, &error) == SOMA_OK) {
+    char *text = cJSON_PrintUnformatted(route->body);
+    if (text != NULL &&
+        decode_text(text, strlen(text), false, &arena, &command, &error) == SOMA_OK) {
         struct http_request request = {.method = "PUT",
                                        .path = route->path,
                                        .content_type = "application/octet-stream",
@@ -286,6 +289,7 @@ static cJSON *send_bytes(struct http_way *way, struct route *route)
         wire_encode_error(&writer, &error);
         answer = cJSON_ParseWithLength(writer.ptr, writer.len);
     }
+    cJSON_free(text);
     soma_writer_release(&writer);
     wire_arena_release(&arena);
     return answer;

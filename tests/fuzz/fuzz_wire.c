@@ -2,7 +2,7 @@
  * when it is written and read once more; what is refused is refused with an error that can be
  * sent. */
 #include "batch.h"
-#include "http/quick.h"
+#include "decode.h"
 #include "sample.h"
 #include "wire.h"
 
@@ -38,15 +38,13 @@ static void check_round_trip(const struct soma_command *command)
     struct wire_arena arena;
     struct soma_command again;
     struct soma_error error;
-    cJSON *root = NULL;
     soma_writer_init(&writer, 1 << 28);
     wire_arena_init(&arena);
     soma_command_init(&again, command->op);
     wire_encode_command(&writer, command);
-    require(!writer.failed && wire_parse(writer.ptr, writer.len, &root, &error) == SOMA_OK);
-    require(wire_decode_command(root, true, NULL, &arena, &again, &error) == SOMA_OK);
+    require(!writer.failed);
+    require(decode_text(writer.ptr, writer.len, true, &arena, &again, &error) == SOMA_OK);
     require(sample_same_command(command, &again));
-    cJSON_Delete(root);
     wire_arena_release(&arena);
     soma_writer_release(&writer);
 }
@@ -62,28 +60,7 @@ static void init_routed(struct soma_command *command, enum soma_op op)
     }
 }
 
-/* The server's short way takes nothing that the decoder refuses, and takes it the same. */
-static void check_quick(enum soma_op op, const char *body, size_t len)
-{
-    struct soma_command quick, command;
-    struct wire_arena arena;
-    struct soma_error error;
-    cJSON *root = NULL;
-    init_routed(&quick, op);
-    init_routed(&command, op);
-    if (!quick_read(&quick, body, len)) {
-        require(memcmp(&quick, &command, sizeof(quick)) == 0);
-        return;
-    }
-    wire_arena_init(&arena);
-    require(wire_parse(body, len, &root, &error) == SOMA_OK);
-    require(wire_decode_command(root, false, NULL, &arena, &command, &error) == SOMA_OK);
-    require(sample_same_command(&quick, &command));
-    cJSON_Delete(root);
-    wire_arena_release(&arena);
-}
-
-static void check_command(const cJSON *object, enum soma_op op, bool in_batch,
+static void check_command(const struct wire_value *object, enum soma_op op, bool in_batch,
                           const struct wire_names *names)
 {
     struct wire_arena arena;
@@ -103,12 +80,12 @@ static void check_command(const cJSON *object, enum soma_op op, bool in_batch,
 }
 
 /* As the element of a batch: its own op where it has one, else each in turn. */
-static void check_element(const cJSON *element, const struct wire_names *names)
+static void check_element(const struct wire_value *element, const struct wire_names *names)
 {
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(element, "op");
-    if (cJSON_IsString(name)) {
-        const struct soma_op_info *info =
-            soma_op_find(name->valuestring, strlen(name->valuestring));
+    const struct wire_value *name =
+        element->type == WIRE_OBJECT ? wire_member(element, "op") : NULL;
+    if (name != NULL && name->type == WIRE_STRING) {
+        const struct soma_op_info *info = soma_op_find(name->text, name->len);
         if (info != NULL)
             check_command(element, info->op, true, names);
         return;
@@ -183,27 +160,43 @@ static void check_batch_answer(const uint8_t *data, size_t size)
     }
 }
 
-static void check_json(const uint8_t *data, size_t size)
+/* What was read is what cJSON reads. */
+static void check_values(const struct wire_value *values, const char *body, size_t len)
 {
+    struct soma_error error;
     cJSON *root = NULL;
+    require(wire_parse(body, len, &root, &error) == SOMA_OK && decode_same(values, root));
+    cJSON_Delete(root);
+}
+
+static void check_json(const char *body, size_t len)
+{
     struct soma_error error;
     struct wire_names names;
+    struct wire_tree tree;
+    struct wire_arena arena;
     wire_names_init(&names);
+    wire_tree_init(&tree);
+    wire_arena_init(&arena);
     require(wire_names_put(&names, "a", 1, UINT64_C(0x12c0c0000000), &error) == SOMA_OK);
-    for (int op = 0; op < SOMA_OP_COUNT; op++)
-        check_quick((enum soma_op)op, (const char *)data, size);
-    enum soma_status status = wire_parse((const char *)data, size, &root, &error);
+    enum soma_status status = wire_read(body, len, &arena, &tree, &error);
     if (status == SOMA_OK) {
-        const cJSON *commands = cJSON_GetObjectItemCaseSensitive(root, "commands");
-        const cJSON *element = NULL;
-        cJSON_ArrayForEach(element, commands) check_element(element, &names);
+        check_values(tree.values, body, len);
+        const struct wire_value *root = tree.values;
+        const struct wire_value *commands =
+            root->type == WIRE_OBJECT ? wire_member(root, "commands") : NULL;
+        const struct wire_value *end = commands != NULL ? wire_next(commands) : NULL;
+        const struct wire_value *item = commands != NULL ? wire_first(commands) : NULL;
+        for (; item < end; item = wire_next(item))
+            check_element(item, &names);
         for (int op = 0; op < SOMA_OP_COUNT; op++)
             check_command(root, (enum soma_op)op, false, NULL);
         check_element(root, &names);
     } else {
         check_error(status, &error);
     }
-    cJSON_Delete(root);
+    wire_tree_release(&tree);
+    wire_arena_release(&arena);
     wire_names_release(&names);
 }
 
@@ -211,6 +204,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     check_batch(data, size);
     check_batch_answer(data, size);
-    check_json(data, size);
+    check_json((const char *)data, size);
     return 0;
 }

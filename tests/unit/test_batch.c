@@ -1,6 +1,7 @@
 /* The compact form: every row of the tables there and back, equal to the JSON form, and refusals of
  * what does not fit. */
 #include "batch.h"
+#include "decode.h"
 #include "expect.h"
 #include "fault.h"
 #include "random.h"
@@ -74,14 +75,10 @@ static enum soma_status read_json(const struct soma_command *sent, struct wire_a
 {
     struct soma_writer writer;
     struct soma_error error;
-    cJSON *root = NULL;
     soma_writer_init(&writer, 1 << 20);
     wire_encode_command(&writer, sent);
     soma_command_init(command, sent->op);
-    enum soma_status status = wire_parse(writer.ptr, writer.len, &root, &error);
-    if (status == SOMA_OK)
-        status = wire_decode_command(root, true, NULL, arena, command, &error);
-    cJSON_Delete(root);
+    enum soma_status status = decode_text(writer.ptr, writer.len, true, arena, command, &error);
     soma_writer_release(&writer);
     return status;
 }
