@@ -1,4 +1,5 @@
 /* Events: records, waits and times. */
+#include "acl_limits.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -216,7 +217,10 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
     return client_queue(&command);
 }
 
-static aclError wait_event(aclrtStream stream, aclrtEvent event)
+#define WAIT_SECONDS_MAX 1000000u /* eleven days: longer waits are without limit */
+
+/* seconds: 0 without limit */
+static aclError wait_event(aclrtStream stream, aclrtEvent event, uint32_t seconds)
 {
     struct client_object the_event, the_stream;
     struct soma_command command;
@@ -229,6 +233,8 @@ static aclError wait_event(aclrtStream stream, aclrtEvent event)
     soma_command_set(&command, SOMA_FIELD_device, the_stream.device);
     soma_command_set(&command, SOMA_FIELD_stream, the_stream.id);
     soma_command_set(&command, SOMA_FIELD_event, the_event.id);
+    if (seconds > 0 && seconds <= WAIT_SECONDS_MAX)
+        soma_command_set(&command, SOMA_FIELD_timeout_ms, (uint64_t)seconds * 1000);
     error = client_queue(&command);
     if (error == ACL_SUCCESS && !the_event.is_waited) {
         the_event.is_waited = true;
@@ -240,26 +246,24 @@ static aclError wait_event(aclrtStream stream, aclrtEvent event)
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     client_begin("aclrtStreamWaitEvent");
-    return wait_event(stream, event);
+    return wait_event(stream, event, acl_op_wait_timeout());
 }
 
-/* The timeout is checked and has no other effect: a wait never runs out. */
 aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout)
 {
     client_begin("aclrtStreamWaitEventWithTimeout");
     if (timeout < 0)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "timeout is %d: give seconds, or 0 for no limit", timeout);
-    return wait_event(stream, event);
+    return wait_event(stream, event, (uint32_t)timeout);
 }
 
 aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout,
                                       uint32_t flag)
 {
     client_begin("aclrtStreamWaitEventWithFlag");
-    (void)timeout;
     aclError error = check_external(flag);
-    return error != ACL_SUCCESS ? error : wait_event(stream, event);
+    return error != ACL_SUCCESS ? error : wait_event(stream, event, timeout);
 }
 
 static aclError synchronize_event(aclrtEvent event, int32_t timeout)

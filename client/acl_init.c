@@ -2,9 +2,11 @@
 #include "acl_attach.h"
 #include "acl_callbacks.h"
 #include "acl_device_info.h"
+#include "acl_limits.h"
 #include "call.h"
 #include "endpoint.h"
 #include "error.h"
+#include "host_funcs.h"
 #include "session.h"
 #include "tables.h"
 
@@ -115,6 +117,7 @@ static void forget_settings(void)
 {
     atomic_store(&init_calls, 0);
     acl_detach_all();
+    acl_op_wait_timeout_forget();
     for (uint32_t device = 0; device < SOMA_DEVICES_MAX; device++)
         acl_device_forget(device);
 }
@@ -125,7 +128,9 @@ aclError aclFinalize(void)
     aclError error = acl_is_initialized() ? acl_call_finalize() : ACL_SUCCESS;
     if (error != ACL_SUCCESS)
         return error;
+    client_host_funcs_hold();
     error = client_session_finalize();
+    client_host_funcs_resume(error == ACL_SUCCESS);
     if (error == ACL_SUCCESS)
         forget_settings();
     return error;
@@ -138,7 +143,9 @@ aclError aclFinalizeReference(uint64_t *refCount)
     aclError error = atomic_load(&init_calls) == 1 ? acl_call_finalize() : ACL_SUCCESS;
     if (error != ACL_SUCCESS)
         return error;
+    client_host_funcs_hold();
     error = client_session_finalize_one(&left);
+    client_host_funcs_resume(error == ACL_SUCCESS && left == 0);
     if (error == ACL_SUCCESS && left == 0)
         forget_settings();
     else if (error == ACL_SUCCESS)

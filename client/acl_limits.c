@@ -2,6 +2,7 @@
  * back; none changes what an emulated device computes. */
 #include "acl_attach.h"
 #include "acl_device_info.h"
+#include "acl_limits.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -131,10 +132,22 @@ static uint64_t effective(uint64_t microseconds)
     return steps * TIME_STEP_NS / 1000u;
 }
 
+static atomic_uint op_wait_timeout; /* seconds; 0: none */
+
+uint32_t acl_op_wait_timeout(void)
+{
+    return atomic_load(&op_wait_timeout);
+}
+
+void acl_op_wait_timeout_forget(void)
+{
+    atomic_store(&op_wait_timeout, 0);
+}
+
 aclError aclrtSetOpWaitTimeout(uint32_t timeout)
 {
     client_begin("aclrtSetOpWaitTimeout");
-    (void)timeout; /* a wait that nothing can end is told by a synchronisation with a time limit */
+    atomic_store(&op_wait_timeout, timeout);
     return ACL_SUCCESS;
 }
 

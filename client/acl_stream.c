@@ -2,6 +2,7 @@
 #include "acl_attach.h"
 #include "acl_callbacks.h"
 #include "acl_exception.h"
+#include "acl_host_func.h"
 #include "acl_stream.h"
 #include "call.h"
 #include "context.h"
@@ -92,10 +93,11 @@ static aclError destroy_stream(const char *call, aclrtStream stream)
     acl_call_stream_state(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
     stream_command(&command, SOMA_OP_STREAM_DESTROY, &object);
     error = client_call(&command, NULL);
-    if (error == ACL_SUCCESS)
-        (void)client_handle_remove(CLIENT_STREAM, stream, NULL);
-    if (error == ACL_SUCCESS)
-        acl_detach(stream);
+    if (error != ACL_SUCCESS)
+        return error;
+    (void)client_handle_remove(CLIENT_STREAM, stream, NULL);
+    acl_subscriptions_forget(stream);
+    acl_detach(stream);
     return error;
 }
 

@@ -97,7 +97,8 @@ aclError client_get(const char *path, cJSON **root)
 static bool is_wait(enum soma_op op)
 {
     return op == SOMA_OP_DEVICE_SYNCHRONIZE || op == SOMA_OP_STREAM_SYNCHRONIZE ||
-           op == SOMA_OP_EVENT_SYNCHRONIZE || op == SOMA_OP_STREAM_DESTROY;
+           op == SOMA_OP_EVENT_SYNCHRONIZE || op == SOMA_OP_STREAM_DESTROY ||
+           op == SOMA_OP_HOST_FUNC_TAKE;
 }
 
 /* The answer to the only command of a batch. */
@@ -191,20 +192,25 @@ static aclError get_contents(const struct client_session *session,
     return error;
 }
 
+aclError client_session_call(struct client_session *session, const struct soma_command *command,
+                             struct soma_result *result)
+{
+    if (result != NULL)
+        result->message = SOMA_MESSAGE_NONE;
+    if (session->pipeline != NULL)
+        return client_pipeline_run(session->pipeline, command, result);
+    if (command->op == SOMA_OP_MEMORY_WRITE)
+        return put_contents(session, command);
+    return post_command(session, command, result);
+}
+
 aclError client_call(const struct soma_command *command, struct soma_result *result)
 {
     struct client_session *session;
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS)
         return error;
-    if (result != NULL)
-        result->message = SOMA_MESSAGE_NONE;
-    if (session->pipeline != NULL)
-        error = client_pipeline_run(session->pipeline, command, result);
-    else if (command->op == SOMA_OP_MEMORY_WRITE)
-        error = put_contents(session, command);
-    else
-        error = post_command(session, command, result);
+    error = client_session_call(session, command, result);
     client_session_release(session);
     return error;
 }

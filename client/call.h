@@ -19,6 +19,11 @@
  */
 aclError client_call(const struct soma_command *command, struct soma_result *result) SOMA_MUST_USE;
 
+/* client_call in a session that the caller holds: opens none. For threads of the library. */
+struct client_session;
+aclError client_session_call(struct client_session *session, const struct soma_command *command,
+                             struct soma_result *result) SOMA_MUST_USE;
+
 /* A command of which no answer is needed now: it is carried out after all that the thread called
  * before. Errors as client_call. */
 aclError client_queue(const struct soma_command *command) SOMA_MUST_USE;

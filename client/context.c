@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "error.h"
+#include "host_funcs.h"
 #include "ranges.h"
 #include "stream.h"
 
@@ -100,6 +101,7 @@ static aclError reset_on_service(uint32_t device)
     if (error != ACL_SUCCESS)
         return error;
     client_stream_forget_faults(device);
+    client_host_funcs_forget(device, true, 0);
     client_handle_remove_all(goes_with_device, &device);
     client_ranges_remove_device(device);
     return ACL_SUCCESS;

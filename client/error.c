@@ -92,3 +92,17 @@ aclError client_error_last(bool clear)
         errors.last = ACL_SUCCESS;
     return last;
 }
+
+struct client_errors client_errors_save(void)
+{
+    struct client_errors saved = {.last = errors.last, .has_text = errors.has_text};
+    memcpy(saved.text, errors.text, sizeof(saved.text));
+    return saved;
+}
+
+void client_errors_restore(const struct client_errors *saved)
+{
+    errors.last = saved->last;
+    errors.has_text = saved->has_text;
+    memcpy(errors.text, saved->text, sizeof(errors.text));
+}

@@ -41,6 +41,15 @@ const char *client_error_take(void);
 const char *client_error_text(void);
 const char *client_error_rest(void);
 
+/* What a thread remembers, to be put back after calls whose errors are nobody's. */
+struct client_errors {
+    aclError last;
+    bool has_text;
+    char text[CLIENT_TEXT_BYTES];
+};
+struct client_errors client_errors_save(void);
+void client_errors_restore(const struct client_errors *saved);
+
 /* The number of the thread's last error, ACL_SUCCESS when there was none since it was cleared. */
 aclError client_error_last(bool clear);
 

@@ -41,6 +41,7 @@ struct client_object {
     bool is_recorded;      /* EVENT: on the stream recorded_on */
     uint64_t recorded_on;  /* EVENT: of the service */
     uint32_t flags;        /* STREAM, EVENT: as created */
+    bool uses_library;     /* STREAM: a thread of the library runs its functions */
     uint32_t priority;     /* STREAM */
     uint64_t failure_mode; /* STREAM */
     uint64_t address;      /* POOL: where its range begins */

@@ -48,6 +48,9 @@ static bool is_answered_at_once(enum soma_op op)
     switch ((int)op) {
     case SOMA_OP_STREAM_CREATE:
     case SOMA_OP_STREAM_WAIT_EVENT:
+    case SOMA_OP_STREAM_LAUNCH_HOST_FUNC:
+    case SOMA_OP_HOST_FUNC_TAKE:
+    case SOMA_OP_HOST_FUNC_COMPLETE:
     case SOMA_OP_EVENT_CREATE:
     case SOMA_OP_EVENT_DESTROY:
     case SOMA_OP_EVENT_RECORD:
@@ -106,27 +109,6 @@ static bool wait_for_change(struct client_pipeline *pipeline, const struct times
     return false;
 }
 
-/* The copy says that the command has to wait: until another thread's command lets it go on, or its
- * timeout is over. SOMA_MUST_WAIT: the pipeline is over. */
-static enum soma_status wait_in_copy(struct client_pipeline *pipeline, struct soma_command *command,
-                                     struct soma_result *result, struct soma_error *error)
-{
-    enum soma_status status = SOMA_MUST_WAIT;
-    bool has_limit =
-        (command->present & SOMA_HAS(timeout_ms)) != 0 && command->timeout_ms != UINT64_MAX;
-    struct timespec limit = in_ms(has_limit ? command->timeout_ms : 0);
-    pipeline->waiters++;
-    while (status == SOMA_MUST_WAIT && !pipeline_is_over(pipeline)) {
-        command->expired = wait_for_change(pipeline, has_limit ? &limit : NULL);
-        while (pipeline->is_frozen && !pipeline_is_over(pipeline))
-            (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-        if (!pipeline_is_over(pipeline))
-            status = engine_apply(pipeline->copy, command, result, error);
-    }
-    pipeline->waiters--;
-    return status;
-}
-
 /* The copy has run the command with this outcome: does the session's history have it? */
 static bool is_history(enum soma_status status)
 {
@@ -145,6 +127,65 @@ static bool append(struct client_pipeline *pipeline, const struct soma_command *
     if (pipeline->waiters > 0)
         (void)pthread_cond_broadcast(&pipeline->changed);
     return true;
+}
+
+/* When the first limited wait of the streams runs out; NULL: none has a limit. No virtual time
+ * passes while nobody does anything, so the time that is left has been running, as real time, since
+ * the limit was first seen here. */
+static const struct timespec *stream_limit(struct client_pipeline *pipeline)
+{
+    uint64_t limit_ns = engine_deadline_ns(pipeline->copy);
+    if (limit_ns == SOMA_NONE)
+        return NULL;
+    if (limit_ns != pipeline->limit_ns) {
+        uint64_t now_ns = engine_now_ns(pipeline->copy);
+        pipeline->limit_ns = limit_ns;
+        pipeline->limit = in_ms(limit_ns > now_ns ? (limit_ns - now_ns + 999999) / 1000000 : 0);
+    }
+    return &pipeline->limit;
+}
+
+/* It has come: the host's clock goes there, and the wait runs out. */
+static void pass_stream_limit(struct client_pipeline *pipeline)
+{
+    struct soma_command command;
+    struct soma_result result;
+    uint64_t now_ns = engine_now_ns(pipeline->copy);
+    uint64_t left_ns = pipeline->limit_ns > now_ns ? pipeline->limit_ns - now_ns : 0;
+    soma_command_init(&command, SOMA_OP_CLOCK_ADVANCE);
+    soma_command_set(&command, SOMA_FIELD_duration_ns,
+                     left_ns < SOMA_DURATION_NS_MAX ? left_ns : SOMA_DURATION_NS_MAX);
+    if (engine_apply(pipeline->copy, &command, &result, NULL) == SOMA_OK)
+        (void)append(pipeline, &command);
+}
+
+/* The copy says that the command has to wait: until another thread's command lets it go on, or its
+ * timeout is over. SOMA_MUST_WAIT: the pipeline is over. */
+static enum soma_status wait_in_copy(struct client_pipeline *pipeline, struct soma_command *command,
+                                     struct soma_result *result, struct soma_error *error)
+{
+    enum soma_status status = SOMA_MUST_WAIT;
+    bool has_limit =
+        (command->present & SOMA_HAS(timeout_ms)) != 0 && command->timeout_ms != UINT64_MAX;
+    struct timespec limit = in_ms(has_limit ? command->timeout_ms : 0);
+    pipeline->waiters++;
+    while (status == SOMA_MUST_WAIT && !pipeline_is_over(pipeline)) {
+        const struct timespec *first = has_limit ? &limit : NULL;
+        const struct timespec *of_streams = stream_limit(pipeline);
+        if (of_streams != NULL && (first == NULL || is_earlier(of_streams, first)))
+            first = of_streams;
+        bool has_come = wait_for_change(pipeline, first);
+        while (pipeline->is_frozen && !pipeline_is_over(pipeline))
+            (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        if (pipeline_is_over(pipeline))
+            break;
+        if (has_come && first == of_streams)
+            pass_stream_limit(pipeline);
+        command->expired = has_come && first == &limit;
+        status = engine_apply(pipeline->copy, command, result, error);
+    }
+    pipeline->waiters--;
+    return status;
 }
 
 /* All that is buffered is confirmed and nothing is on its way. false: it is over. */

@@ -28,6 +28,8 @@ struct client_pipeline {
     uint64_t issued;         /* commands that the copy has run */
     uint64_t confirmed;      /* of these, confirmed by the service */
     unsigned waiters;        /* threads that wait for the copy to change */
+    uint64_t limit_ns;       /* engine_deadline_ns as last seen by one of them */
+    struct timespec limit;   /* CLOCK_MONOTONIC: when that much time has passed since */
     bool is_sending;
     bool is_frozen; /* a command is asked that the copy cannot foresee */
     bool has_deadline;

@@ -78,7 +78,7 @@ aclError pipeline_post(const struct client_pipeline *pipeline, struct exchange *
 bool pipeline_is_timeout(enum soma_status status)
 {
     return status == SOMA_STREAM_SYNC_TIMEOUT || status == SOMA_EVENT_SYNC_TIMEOUT ||
-           status == SOMA_DEVICE_SYNC_TIMEOUT;
+           status == SOMA_DEVICE_SYNC_TIMEOUT || status == SOMA_STREAM_WAIT_TIMEOUT;
 }
 
 /* Read a command of the batch that was sent last again, and tell it as JSON. Contents stand apart
@@ -102,7 +102,7 @@ static uint64_t tell_command(const struct client_pipeline *pipeline, uint32_t in
     return first + index + 1;
 }
 
-/* The first record of a batch that answers nothing else: a wait whose time ran out, which the copy
+/* The first record of a batch that answers nothing else: time that ran out, which the copy
  * has foreseen (the digest tells), or what the service refused. */
 static aclError fail_refused(struct client_pipeline *pipeline,
                              struct soma_batch_answer_reader *reader)

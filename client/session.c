@@ -5,6 +5,8 @@
 #include "context.h"
 #include "error.h"
 #include "handle.h"
+#include "host_funcs.h"
+#include "acl_host_func.h"
 #include "catalog.h"
 #include "launches.h"
 #include "ranges.h"
@@ -202,27 +204,36 @@ static void forget_objects(void)
     client_handle_remove_all(is_of_session, NULL);
     client_ranges_remove_devices();
     client_context_forget_all();
+    acl_subscriptions_forget_all();
     client_stream_forget_all_faults();
     client_catalog_forget();
 }
 
 static void fork_prepare(void)
 {
+    client_host_funcs_lock();
     client_context_lock();
     client_tables_lock();
 }
 
-static void fork_parent(void)
+static void unlock_tables(void)
 {
     client_tables_unlock();
     client_context_unlock();
+}
+
+static void fork_parent(void)
+{
+    unlock_tables();
+    client_host_funcs_unlock();
 }
 
 /* `lock` is not taken before fork, because opening a session may hold it for long; it may belong to
  * a thread that the child does not have, so it is made anew. */
 static void fork_child(void)
 {
-    fork_parent();
+    unlock_tables();
+    client_host_funcs_forked();
     pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     memcpy(&lock, &fresh, sizeof(lock));
     client_curl_forked();
@@ -291,6 +302,11 @@ aclError client_session_get(struct client_session **session)
     }
     (void)pthread_mutex_unlock(&lock);
     return error;
+}
+
+void client_session_reference(struct client_session *session)
+{
+    atomic_fetch_add(&session->refs, 1);
 }
 
 void client_session_release(struct client_session *session)

@@ -35,6 +35,7 @@ struct client_session {
  * ACL_SUCCESS; what opening it says. */
 aclError client_session_get(struct client_session **session) SOMA_MUST_USE;
 
+void client_session_reference(struct client_session *session); /* one more, to be released */
 void client_session_release(struct client_session *session);
 
 /* aclInit, after the configuration was checked. ACL_SUCCESS; 100002 initialised before: counted. */

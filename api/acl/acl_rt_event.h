@@ -90,7 +90,8 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event,
                                                           uint32_t timeout, uint32_t flag);
 
-/* As aclrtStreamWaitEvent, for a limited time; if it runs out, synchronising the stream says so.
+/* As aclrtStreamWaitEvent, for a limited time; if it runs out, the stream goes on and the next
+ * synchronisation of it gives 107020.
  *   timeout  seconds; 0 without limit
  * Errors: as aclrtStreamWaitEvent; 107000 below 0. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event,

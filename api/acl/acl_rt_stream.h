@@ -195,11 +195,11 @@ ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(const char *regName,
 /* ---- Functions of the program in a stream ---- */
 
 /* Queue a call of fn(args), made by a thread of the library when the stream gets there; the
- * stream waits for it to return. fn must not call functions that wait for the device or queue
- * work.
- *   fn    called once
+ * stream waits for it to return. A stream that aclrtSubscribeHostFunc or aclrtSubscribeReport
+ * named a thread for has it called there. fn must not call functions that wait for the stream.
+ *   fn    called once; never when the stream's work is dropped (device reset, aclFinalize) before
  *   args  kept until fn has returned; not read
- * Errors: 107002, 107003, 107017. */
+ * Errors: 107000 fn is NULL; 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args);
 
 /* Whether the stream waits until the callback has returned. */
@@ -208,25 +208,34 @@ typedef enum aclrtCallbackBlockType {
     ACL_CALLBACK_BLOCK = 1
 } aclrtCallbackBlockType;
 
-/* Name the thread whose aclrtProcessReport runs the callbacks of a stream. */
+/* Name the thread whose aclrtProcessReport runs the callbacks of a stream.
+ *   threadId  as pthread_self gives it
+ * Errors: 107011 the stream has a thread; 107012 the thread serves another device; 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 
-/* Queue a call of fn(userData), made in the thread that aclrtSubscribeReport named. */
+/* Queue a call of fn(userData), made in the thread that aclrtSubscribeReport named.
+ * Errors: 107015 none was named; 107011 aclrtLaunchHostFunc has used the stream; 107000 fn is
+ * NULL; 100000 another blockType; 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void *userData,
                                                  aclrtCallbackBlockType blockType,
                                                  aclrtStream stream);
 
-/* Run callbacks that are due; waits at most timeout milliseconds, -1 for as long as it takes. */
+/* Run callbacks that are due, at least one.
+ *   timeout  milliseconds to wait for the first, at least 1; -1 for as long as it takes
+ * Errors: 507012 none became due in time; 107012 this thread was named for no stream; 100000. */
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 
-/* Undo aclrtSubscribeReport. */
+/* Undo aclrtSubscribeReport. Callbacks that were not called wait until a thread is named again.
+ * Errors: 107011 the stream has no thread; 107012 it has another one; 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
 /* Name the thread whose aclrtProcessHostFunc runs the host functions of a stream. */
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId,
                                                     aclrtStream exeStream);
 
-/* Run host functions that are due; timeout in milliseconds, -1 for as long as it takes. */
+/* Run host functions that are due, at least one.
+ *   timeout  milliseconds to wait for the first, at least 1; -1 for as long as it takes
+ * Errors: 507012 none became due in time; 107012 this thread was named for no stream; 107000. */
 ACL_FUNC_VISIBILITY aclError aclrtProcessHostFunc(int32_t timeout);
 
 /* Undo aclrtSubscribeHostFunc. */
@@ -235,8 +244,9 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId,
 
 /* ---- Time limits ---- */
 
-/* How long waits for events may take: seconds, 0 without limit (as at the start). Not enforced: a
- * synchronisation with a time limit tells what a stream waits for. */
+/* How long the waits of aclrtStreamWaitEvent may take that are queued from now on: seconds, 0
+ * without limit (as at the start). One that runs out is told by the next synchronisation (107020),
+ * and the stream goes on. */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
 /* How long a kernel may take: seconds, 0 for the longest time. Kept only, for the process. */

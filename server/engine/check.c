@@ -181,6 +181,10 @@ static bool check_stream(const struct engine *engine, const struct stream *strea
         tasks += !task->is_gate;
         if ((task->next == NULL) != (task == stream->tail))
             return fault(finding, "its queue has lost its tail", "stream", stream->id);
+        if (task->has_arrived != (task == stream->head))
+            return fault(finding, "a task has come to the front, or not", "stream", stream->id);
+        if (task->has_arrived && task->has_limit && task->deadline_ns < engine->deadline_ns)
+            return fault(finding, "a wait may run out unseen", "stream", stream->id);
     }
     if (tasks != stream->unresolved_tasks || stream->done_position > stream->position)
         return fault(finding, "its tasks are miscounted", "stream", stream->id);
@@ -247,6 +251,32 @@ static bool check_space(const struct engine *engine, const struct space *space, 
     return bytes == end - address || fault(finding, "bytes are lost", "address space", address);
 }
 
+/* ---- functions of the host ---- */
+
+static bool check_host_funcs(const struct engine *engine, const struct finding *finding)
+{
+    size_t untaken = 0;
+    if (!tree_check(&engine->host_funcs) || !tree_check(&engine->free_host_funcs))
+        return fault(finding, "a tree is out of order", "command", engine->command_number);
+    for (struct tree_node *node = tree_first(&engine->host_funcs); node != NULL;
+         node = tree_next(node)) {
+        const struct host_func *func = TREE_ENTRY(node, struct host_func, by_id);
+        untaken += !func->is_taken;
+        if (!func->is_taken &&
+            tree_find(&engine->free_host_funcs, func->group, func->id) != &func->by_group)
+            return fault(finding, "nobody can take it", "host function", func->id);
+        if (func->release != NULL && func->release->is_resolved)
+            return fault(finding, "it is complete and still there", "host function", func->id);
+        if (func->is_taken && (func->release == NULL || !func->arrival->is_resolved))
+            return fault(finding, "it was taken too early", "host function", func->id);
+    }
+    for (struct tree_node *node = tree_first(&engine->free_host_funcs); node != NULL;
+         node = tree_next(node))
+        untaken--;
+    return untaken == 0 ||
+           fault(finding, "its host functions are miscounted", "command", engine->command_number);
+}
+
 static bool check_pipes(const struct engine *engine, const struct finding *finding)
 {
     uint64_t count = 0;
@@ -283,7 +313,7 @@ bool engine_check(const struct engine *engine, char *why, size_t why_bytes)
         if (!check_device(engine, &engine->devices[i], &finding))
             return false;
     }
-    return check_pipes(engine, &finding) &&
+    return check_host_funcs(engine, &finding) && check_pipes(engine, &finding) &&
            check_space(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END, &finding) &&
            check_space(engine, &engine->small, SOMA_ADDRESS_SMALL_BASE, SOMA_ADDRESS_SMALL_END,
                        &finding);

@@ -60,21 +60,36 @@ enum soma_status device_get(struct call *call)
     return SOMA_OK;
 }
 
-/* When all streams of the device are idle; SOMA_NONE: one waits for something without a time. */
-static uint64_t idle_at(const struct engine *engine, const struct device *device)
+/* When all streams of the device are idle, or what blocks the first that is blocked. */
+static void wait_for_device(const struct engine *engine, const struct device *device,
+                            struct wait *wait)
 {
-    uint64_t latest = 0;
+    *wait = (struct wait){0, SOMA_DEVICE_SYNC_TIMEOUT, "device", device->number, NULL};
     for (struct tree_node *node = tree_first(&engine->streams); node != NULL;
          node = tree_next(node)) {
         const struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
         if (stream->device != device || !stream->is_alive)
             continue;
-        if (stream_is_blocked(stream))
-            return SOMA_NONE;
-        if (stream->ready_ns > latest)
-            latest = stream->ready_ns;
+        struct wait of_stream;
+        timeline_wait_for_stream(stream, &of_stream);
+        if (of_stream.target_ns > wait->target_ns) {
+            wait->target_ns = of_stream.target_ns;
+            wait->point = of_stream.point;
+        }
     }
-    return latest;
+}
+
+/* Tell once that a limited wait on a stream of the device ran out. */
+static enum soma_status take_fault(struct call *call, const struct device *device)
+{
+    enum soma_status status = SOMA_OK;
+    for (struct tree_node *node = tree_first(&call->engine->streams);
+         node != NULL && status == SOMA_OK; node = tree_next(node)) {
+        struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+        if (stream->device == device && stream->is_alive)
+            status = stream_take_fault(call, stream);
+    }
+    return status;
 }
 
 enum soma_status device_synchronize(struct call *call)
@@ -85,11 +100,12 @@ enum soma_status device_synchronize(struct call *call)
     enum soma_status status = device_release_prepare(call, device);
     if (status != SOMA_OK)
         return status;
-    status = timeline_wait(call, idle_at(call->engine, device), SOMA_DEVICE_SYNC_TIMEOUT, "device",
-                           device->number);
-    if (status != SOMA_OK)
-        return status;
-    return device_release(call, device);
+    struct wait wait;
+    wait_for_device(call->engine, device, &wait);
+    status = timeline_wait(call, &wait);
+    if (status == SOMA_OK)
+        status = take_fault(call, device);
+    return status == SOMA_OK ? device_release(call, device) : status;
 }
 
 /* Pools, allocations and events of the device. */
@@ -129,6 +145,7 @@ enum soma_status device_reset(struct call *call)
         if (stream->device == device)
             stream_drop(engine, stream, call->now_ns);
     }
+    host_funcs_drop(engine, device, 0);
     release_objects(engine, device);
     for (node = tree_first(&engine->streams); node != NULL; node = next) {
         struct stream *stream = TREE_ENTRY(node, struct stream, by_id);

@@ -92,6 +92,7 @@ struct engine *engine_create(const struct engine_config *config, const struct en
     engine->costs = config->costs != NULL ? *config->costs : *engine_costs_of(config->soc);
     engine->wall_clock = config->wall_clock;
     engine->wait_ns = SOMA_NONE;
+    engine->deadline_ns = SOMA_NONE;
     if (bytes != NULL) {
         engine->bytes = *bytes;
         engine->has_bytes = true;
@@ -130,6 +131,8 @@ void engine_destroy(struct engine *engine)
         pool_release(engine, TREE_ENTRY(node, struct pool, by_id));
     while ((node = tree_first(&engine->allocations)) != NULL)
         allocation_release(engine, TREE_ENTRY(node, struct allocation, by_address));
+    while ((node = tree_first(&engine->host_funcs)) != NULL)
+        host_func_release(engine, TREE_ENTRY(node, struct host_func, by_id));
     while ((node = tree_first(&engine->events)) != NULL)
         event_release(engine, TREE_ENTRY(node, struct event, by_id));
     while ((node = tree_first(&engine->pipes)) != NULL)
@@ -157,6 +160,11 @@ static command_handler *const handlers[SOMA_OP_COUNT] = {
     [SOMA_OP_STREAM_WAIT_EVENT] = stream_wait_event,
     [SOMA_OP_STREAM_DELAY] = stream_delay,
     [SOMA_OP_STREAM_LAUNCH_KERNEL] = stream_launch_kernel,
+    [SOMA_OP_STREAM_LAUNCH_HOST_FUNC] = stream_launch_host_func,
+    [SOMA_OP_HOST_FUNC_LIST] = host_func_list,
+    [SOMA_OP_HOST_FUNC_TAKE] = host_func_take,
+    [SOMA_OP_HOST_FUNC_COMPLETE] = host_func_complete,
+    [SOMA_OP_CLOCK_ADVANCE] = clock_advance,
     [SOMA_OP_EVENT_CREATE] = event_create,
     [SOMA_OP_EVENT_LIST] = event_list,
     [SOMA_OP_EVENT_GET] = event_get,
@@ -242,6 +250,7 @@ static uint64_t essence(const struct soma_result *result)
     case SOMA_MESSAGE_MEMORY_BLOCK: return result->u.memory_block.ptr;
     case SOMA_MESSAGE_SYNCHRONIZED: return result->u.synchronized.released_bytes;
     case SOMA_MESSAGE_STREAM_CREATED: return result->u.stream_created.stream;
+    case SOMA_MESSAGE_HOST_FUNC: return result->u.host_func.host_func;
     case SOMA_MESSAGE_EVENT_CREATED: return result->u.event_created.event;
     case SOMA_MESSAGE_LAUNCHED: return result->u.launched.end_ns;
     case SOMA_MESSAGE_BUFFERS: return result->u.buffers.len;
@@ -308,7 +317,7 @@ enum soma_status engine_apply(struct engine *engine, const struct soma_command *
         memset(&result->u, 0, soma_message_info(result->message)->size);
     /* What is due by the new clock is settled first, even if the command is refused: the next one
      * has no earlier clock, so nobody can tell. */
-    if (engine->resolve_again)
+    if (engine->resolve_again || call.now_ns >= engine->deadline_ns)
         timeline_resolve(engine, call.now_ns);
     memory_settle(engine, call.now_ns);
     enum soma_status status = handlers[command->op](&call);
@@ -336,6 +345,11 @@ void engine_result_clear(struct engine *engine, struct soma_result *result)
 uint64_t engine_wait_ns(const struct engine *engine)
 {
     return engine->wait_ns;
+}
+
+uint64_t engine_deadline_ns(const struct engine *engine)
+{
+    return engine->deadline_ns;
 }
 
 void engine_set_wall(struct engine *engine, uint64_t now_ns)

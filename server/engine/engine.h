@@ -107,9 +107,9 @@ void engine_destroy(struct engine *engine);
  *   result   out: the answer, only on SOMA_OK; give it back with engine_result_clear
  *   error    out: filled on every other status except SOMA_MUST_WAIT; may be NULL
  * Any error leaves the session as it was, the clock included (a synchronise that times out moves
- * the clock). SOMA_MUST_WAIT: only from synchronise and stream.destroy; nothing changed: call again
- * when another command has run in the session or when engine_wait_ns says so, with
- * command->expired set once the timeout (command->timeout_ms) is over. */
+ * the clock). SOMA_MUST_WAIT: only from synchronise, stream.destroy and hostFunc.take; nothing
+ * changed: call again when another command has run in the session or when engine_wait_ns says so,
+ * with command->expired set once the timeout (command->timeout_ms) is over. */
 enum soma_status engine_apply(struct engine *engine, const struct soma_command *command,
                               struct soma_result *result, struct soma_error *error) SOMA_MUST_USE;
 
@@ -118,6 +118,12 @@ void engine_result_clear(struct engine *engine, struct soma_result *result);
 /* After SOMA_MUST_WAIT with clock=wall: the session time at which the awaited work is over, in
  * nanoseconds; SOMA_NONE when only another command can end the wait. */
 uint64_t engine_wait_ns(const struct engine *engine);
+
+/* When the first of the waits that streams stand at runs out, unless what it waits for comes
+ * before; SOMA_NONE: none has a limit. After SOMA_MUST_WAIT on a virtual clock, on which no time
+ * passes by itself, the owner lets that much real time pass, moves the clock there with
+ * SOMA_OP_CLOCK_ADVANCE, and applies the command again. */
+uint64_t engine_deadline_ns(const struct engine *engine);
 
 /* clock=wall: tell the engine the time since the session began, before each engine_apply. The host
  * clock is never behind it. No effect on a virtual clock. */

@@ -187,7 +187,8 @@ enum soma_status event_record(struct call *call)
     struct submission sub = {.stream = stream_find(call, event->device, call->command->stream)};
     if (sub.stream == NULL)
         return call->error->status;
-    struct point *point = event->to_come != NULL ? event->to_come : point_new(engine);
+    struct point *point =
+        event->to_come != NULL ? event->to_come : point_new_of(engine, POINT_OF_EVENT, event->id);
     if (point == NULL)
         return engine_no_memory(call);
     if (!submission_prepare(call, &sub, NULL, 0)) {
@@ -252,7 +253,10 @@ enum soma_status event_synchronize(struct call *call)
         target = point_time(event->record, 0);
     else if (event->kind == SOMA_EVENT_KIND_EX)
         target = call->now_ns;
-    status = timeline_wait(call, target, SOMA_EVENT_SYNC_TIMEOUT, "event", event->id);
+    struct point never = {.kind = POINT_OF_EVENT, .id = event->id};
+    struct wait wait = {target, SOMA_EVENT_SYNC_TIMEOUT, "event", event->id,
+                        event->record != NULL ? event->record : &never};
+    status = timeline_wait(call, &wait);
     if (status != SOMA_OK)
         return status;
     return device_release(call, event->device);

@@ -18,7 +18,17 @@ struct call {
 
 typedef enum soma_status command_handler(struct call *call);
 
-enum id_kind { ID_STREAM, ID_EVENT, ID_POOL, ID_PIPE, ID_TQUE, ID_TBUF, ID_TBUFPOOL, ID_TENSOR };
+enum id_kind {
+    ID_STREAM,
+    ID_EVENT,
+    ID_POOL,
+    ID_PIPE,
+    ID_TQUE,
+    ID_TBUF,
+    ID_TBUFPOOL,
+    ID_TENSOR,
+    ID_HOST_FUNC
+};
 
 /* ---- engine.c ---- */
 void *engine_alloc(struct engine *engine, size_t size_bytes); /* zeroed; NULL: no memory */
@@ -45,6 +55,7 @@ uint64_t vclock_get(const struct vclock *clock, uint64_t stream_key);
 
 /* ---- stream.c ---- */
 struct stream *stream_find(struct call *call, struct device *device, uint64_t id);
+struct stream *stream_named(struct call *call); /* the command's; NULL with *error set */
 struct stream *stream_by_key(const struct engine *engine, uint64_t key);
 void stream_init(struct stream *stream, struct device *device, uint64_t id);
 void stream_clear(struct engine *engine, struct stream *stream); /* its memory; not its tree node */
@@ -53,7 +64,15 @@ void stream_settle(struct stream *stream, uint64_t now_ns);
 bool stream_is_blocked(const struct stream *stream);
 void stream_forget(struct engine *engine, struct stream *stream); /* a dead one without blocks */
 command_handler stream_create, stream_list, stream_get, stream_destroy, stream_synchronize;
+/* Tell once that a limited wait on the stream ran out. SOMA_OK: none did. */
+enum soma_status stream_take_fault(struct call *call, struct stream *stream);
 command_handler stream_wait_event, stream_delay, stream_launch_kernel;
+
+/* ---- host_func.c ---- */
+/* Drop the host functions of a device, or of one stream of it (key 0: of all). */
+void host_funcs_drop(struct engine *engine, const struct device *device, uint64_t stream_key);
+void host_func_release(struct engine *engine, struct host_func *func);
+command_handler stream_launch_host_func, host_func_list, host_func_take, host_func_complete;
 
 /* ---- timeline.c: tasks in time ---- */
 /* What a task needs, prepared before anything changes. */
@@ -62,7 +81,10 @@ struct submission {
     struct task *tasks; /* prepared, last one is the task itself; NULL: known at once */
     uint64_t after_ns;  /* the task starts no earlier */
     uint64_t cost_ns;
-    bool is_free;              /* a pool free: does not move the position */
+    bool is_free;   /* a pool free: does not move the position */
+    bool has_limit; /* the wait runs out limit_ns after the task's arrival */
+    uint64_t limit_ns;
+    struct point *arrival;     /* borrowed: resolved when the task comes to the front of a queue */
     size_t late_count;         /* the first so many points only take time: they order no memory */
     uint64_t start_ns, end_ns; /* out: SOMA_NONE while unknown */
 };
@@ -78,14 +100,25 @@ uint64_t time_add(uint64_t time_ns, uint64_t span_ns);
 /* Give every task that can be given one its time. */
 void timeline_resolve(struct engine *engine, uint64_t now_ns);
 struct point *point_new(struct engine *engine);
+struct point *point_new_of(struct engine *engine, enum point_kind kind, uint64_t id);
 struct point *point_ref(struct point *point);
 void point_unref(struct engine *engine, struct point *point);
 /* Is it over by now_ns? NULL: fallback_ns decides. */
 bool point_is_over(const struct point *point, uint64_t fallback_ns, uint64_t now_ns);
 uint64_t point_time(const struct point *point, uint64_t fallback_ns); /* SOMA_NONE: unknown */
-/* Wait until target_ns (SOMA_NONE: unknown) as the command's timeoutMs says. */
-enum soma_status timeline_wait(struct call *call, uint64_t target_ns, enum soma_status timeout,
-                               const char *what, uint64_t id);
+/* What a command waits for. */
+struct wait {
+    uint64_t target_ns;       /* SOMA_NONE: unknown */
+    enum soma_status timeout; /* what running out of time is called */
+    const char *noun;         /* "stream" */
+    uint64_t id;
+    const struct point *point; /* what has no time while that is unknown; may be NULL */
+};
+/* Wait until target_ns as the command's timeoutMs says. */
+enum soma_status timeline_wait(struct call *call, const struct wait *wait);
+/* When the stream is idle, and if it is blocked, what by. */
+void timeline_wait_for_stream(const struct stream *stream, struct wait *wait);
+command_handler clock_advance;
 
 /* ---- event.c ---- */
 struct event *event_find(struct call *call, struct device *device, uint64_t id);

@@ -147,8 +147,7 @@ enum soma_status stream_list(struct call *call)
     return SOMA_OK;
 }
 
-/* The stream that the command names; NULL with call->error set. */
-static struct stream *named_stream(struct call *call)
+struct stream *stream_named(struct call *call)
 {
     struct device *device = device_find(call);
     return device == NULL ? NULL : stream_find(call, device, call->command->stream);
@@ -156,7 +155,7 @@ static struct stream *named_stream(struct call *call)
 
 enum soma_status stream_get(struct call *call)
 {
-    struct stream *stream = named_stream(call);
+    struct stream *stream = stream_named(call);
     if (stream == NULL)
         return call->error->status;
     describe(stream, call->now_ns, &call->result->u.stream);
@@ -165,7 +164,7 @@ enum soma_status stream_get(struct call *call)
 
 enum soma_status stream_destroy(struct call *call)
 {
-    struct stream *stream = named_stream(call);
+    struct stream *stream = stream_named(call);
     if (stream == NULL)
         return call->error->status;
     if (stream->id == 0)
@@ -173,9 +172,9 @@ enum soma_status stream_destroy(struct call *call)
                          "stream 0 is device %" PRIu64 "'s default stream; it lives as long as the "
                          "session",
                          stream->device->number);
-    uint64_t target = stream_is_blocked(stream) ? SOMA_NONE : stream->ready_ns;
-    enum soma_status status =
-        timeline_wait(call, target, SOMA_STREAM_SYNC_TIMEOUT, "stream", stream->id);
+    struct wait wait;
+    timeline_wait_for_stream(stream, &wait);
+    enum soma_status status = timeline_wait(call, &wait);
     if (status != SOMA_OK)
         return status;
     stream_settle(stream, call->now_ns);
@@ -185,19 +184,36 @@ enum soma_status stream_destroy(struct call *call)
     return SOMA_OK;
 }
 
+enum soma_status stream_take_fault(struct call *call, struct stream *stream)
+{
+    static const char *const nouns[] = {[POINT_OF_STREAM] = "work of stream",
+                                        [POINT_OF_EVENT] = "event",
+                                        [POINT_OF_HOST_FUNC] = "host function"};
+    if (!stream->has_fault)
+        return SOMA_OK;
+    stream->has_fault = false;
+    call->keeps_clock = true;
+    return soma_fail(call->error, SOMA_STREAM_WAIT_TIMEOUT, "stream",
+                     "a wait of stream %" PRIu64 " for %s %" PRIu64
+                     " ran out of the time that it was given, and the stream went on without it: "
+                     "give it more, or signal earlier",
+                     stream->id, nouns[stream->fault_kind], stream->fault_id);
+}
+
 enum soma_status stream_synchronize(struct call *call)
 {
-    struct stream *stream = named_stream(call);
+    struct stream *stream = stream_named(call);
     if (stream == NULL)
         return call->error->status;
     enum soma_status status = device_release_prepare(call, stream->device);
     if (status != SOMA_OK)
         return status;
-    uint64_t target = stream_is_blocked(stream) ? SOMA_NONE : stream->ready_ns;
-    status = timeline_wait(call, target, SOMA_STREAM_SYNC_TIMEOUT, "stream", stream->id);
-    if (status != SOMA_OK)
-        return status;
-    return device_release(call, stream->device);
+    struct wait wait;
+    timeline_wait_for_stream(stream, &wait);
+    status = timeline_wait(call, &wait);
+    if (status == SOMA_OK)
+        status = stream_take_fault(call, stream);
+    return status == SOMA_OK ? device_release(call, stream->device) : status;
 }
 
 /* ---- tasks ---- */
@@ -213,14 +229,14 @@ static enum soma_status submit_plain(struct call *call, struct submission *sub)
 
 enum soma_status stream_delay(struct call *call)
 {
-    struct submission sub = {.stream = named_stream(call), .cost_ns = call->command->duration_ns};
+    struct submission sub = {.stream = stream_named(call), .cost_ns = call->command->duration_ns};
     return sub.stream == NULL ? call->error->status : submit_plain(call, &sub);
 }
 
 enum soma_status stream_wait_event(struct call *call)
 {
     struct engine *engine = call->engine;
-    struct submission sub = {.stream = named_stream(call)};
+    struct submission sub = {.stream = stream_named(call)};
     if (sub.stream == NULL)
         return call->error->status;
     struct event *event = event_find(call, NULL, call->command->event);
@@ -238,7 +254,9 @@ enum soma_status stream_wait_event(struct call *call)
     struct point *fresh = NULL;
     struct point *point = event->record != NULL ? event->record : event->to_come;
     if (point == NULL)
-        point = fresh = point_new(engine);
+        point = fresh = point_new_of(engine, POINT_OF_EVENT, event->id);
+    sub.has_limit = call_has(call, SOMA_HAS(timeout_ms)) && call->command->timeout_ms != UINT64_MAX;
+    sub.limit_ns = sub.has_limit ? call->command->timeout_ms * 1000000 : 0;
     struct vclock *clock = NULL;
     bool good =
         point != NULL && vclock_join(engine, sub.stream->clock, point->clock, point->stream_key,
@@ -259,7 +277,7 @@ enum soma_status stream_wait_event(struct call *call)
 enum soma_status stream_launch_kernel(struct call *call)
 {
     struct engine *engine = call->engine;
-    struct submission sub = {.stream = named_stream(call)};
+    struct submission sub = {.stream = stream_named(call)};
     if (sub.stream == NULL)
         return call->error->status;
     if (!submission_prepare(call, &sub, NULL, 0))

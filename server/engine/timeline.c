@@ -5,12 +5,23 @@
 #include "internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 struct point *point_new(struct engine *engine)
 {
     struct point *point = engine_alloc(engine, sizeof(*point));
     if (point != NULL)
         point->refs = 1;
+    return point;
+}
+
+struct point *point_new_of(struct engine *engine, enum point_kind kind, uint64_t id)
+{
+    struct point *point = point_new(engine);
+    if (point != NULL) {
+        point->kind = kind;
+        point->id = id;
+    }
     return point;
 }
 
@@ -93,7 +104,7 @@ bool submission_prepare(struct call *call, struct submission *sub, struct point 
     bool good = true, is_ordered = false;
     struct point *last = NULL;
     for (size_t i = 0; i < count && good; i++) {
-        if (points[i]->is_resolved) {
+        if (points[i]->is_resolved && !sub->has_limit) {
             if (points[i]->time_ns > sub->after_ns)
                 sub->after_ns = points[i]->time_ns;
             continue;
@@ -114,6 +125,7 @@ bool submission_prepare(struct call *call, struct submission *sub, struct point 
 static void task_free(struct engine *engine, struct task *task)
 {
     point_unref(engine, task->after);
+    point_unref(engine, task->arrival);
     while (task->points != NULL) {
         struct point *point = task->points;
         task->points = point->next;
@@ -161,6 +173,32 @@ static void place_point(struct point *point, const struct stream *stream)
     point->position = stream->position;
 }
 
+/* When the task at the front of its stream starts, what it waits for not counted. */
+static uint64_t start_of(const struct stream *stream, const struct task *task)
+{
+    uint64_t start = stream->ready_ns > task->submitted_ns ? stream->ready_ns : task->submitted_ns;
+    return start > task->after_ns ? start : task->after_ns;
+}
+
+/* The task at the front of a stream has come there: who asked learns when, and its limit begins. */
+static void arrive(struct engine *engine, struct stream *stream)
+{
+    struct task *task = stream->head;
+    if (task == NULL || task->has_arrived)
+        return;
+    uint64_t arrived_ns = start_of(stream, task);
+    task->has_arrived = true;
+    if (task->arrival != NULL) {
+        task->arrival->is_resolved = true;
+        task->arrival->time_ns = arrived_ns;
+    }
+    if (!task->has_limit)
+        return;
+    task->deadline_ns = time_add(arrived_ns, task->limit_ns);
+    if (task->deadline_ns < engine->deadline_ns)
+        engine->deadline_ns = task->deadline_ns;
+}
+
 void submission_commit(struct call *call, struct submission *sub, struct point *point)
 {
     struct stream *stream = sub->stream;
@@ -190,6 +228,9 @@ void submission_commit(struct call *call, struct submission *sub, struct point *
     }
     last->cost_ns = sub->cost_ns;
     last->after_ns = sub->after_ns;
+    last->has_limit = sub->has_limit;
+    last->limit_ns = sub->limit_ns;
+    last->arrival = point_ref(sub->arrival);
     last->points = point_ref(point);
     stream->unresolved_tasks++;
     if (stream->tail != NULL)
@@ -198,28 +239,44 @@ void submission_commit(struct call *call, struct submission *sub, struct point *
         stream->head = sub->tasks;
     stream->tail = last;
     sub->tasks = NULL;
+    arrive(call->engine, stream);
+    if (sub->has_limit)
+        timeline_resolve(call->engine, call->now_ns);
 }
 
 /* ---- resolving ---- */
+
+/* Does the wait of this task, which stands at the front, run out before what it waits for comes? */
+static bool runs_out(const struct task *task, uint64_t now_ns)
+{
+    if (!task->has_limit || task->after == NULL)
+        return false;
+    return task->after->is_resolved ? task->after->time_ns > task->deadline_ns
+                                    : task->deadline_ns <= now_ns;
+}
 
 /* Give the first task of a blocked stream its end, when it can have one. */
 static bool resolve_head(struct engine *engine, struct stream *stream, uint64_t now_ns)
 {
     struct task *task = stream->head;
-    if (task == NULL || (task->after != NULL && !task->after->is_resolved))
+    arrive(engine, stream);
+    bool is_late = task != NULL && runs_out(task, now_ns);
+    if (task == NULL || (task->after != NULL && !task->after->is_resolved && !is_late))
         return false;
     stream_settle(stream, now_ns);
     if (!flights_reserve(engine, stream)) {
         engine->resolve_again = true;
         return false;
     }
-    uint64_t start = stream->ready_ns;
-    if (start < task->submitted_ns)
-        start = task->submitted_ns;
-    if (start < task->after_ns)
-        start = task->after_ns;
-    if (task->after != NULL && start < task->after->time_ns)
+    uint64_t start = start_of(stream, task);
+    if (is_late) {
+        start = task->deadline_ns;
+        stream->fault_kind = stream->has_fault ? stream->fault_kind : task->after->kind;
+        stream->fault_id = stream->has_fault ? stream->fault_id : task->after->id;
+        stream->has_fault = true;
+    } else if (task->after != NULL && start < task->after->time_ns) {
         start = task->after->time_ns;
+    }
     stream->head = task->next;
     if (stream->head == NULL)
         stream->tail = NULL;
@@ -232,6 +289,19 @@ static bool resolve_head(struct engine *engine, struct stream *stream, uint64_t 
     }
     task_free(engine, task);
     return true;
+}
+
+/* The earliest deadline of all tasks that stand at the front. */
+static void find_deadline(struct engine *engine)
+{
+    engine->deadline_ns = SOMA_NONE;
+    for (struct tree_node *node = tree_first(&engine->streams); node != NULL;
+         node = tree_next(node)) {
+        const struct task *task = TREE_ENTRY(node, struct stream, by_id)->head;
+        if (task != NULL && task->has_arrived && task->has_limit &&
+            task->deadline_ns < engine->deadline_ns)
+            engine->deadline_ns = task->deadline_ns;
+    }
 }
 
 void timeline_resolve(struct engine *engine, uint64_t now_ns)
@@ -247,6 +317,8 @@ void timeline_resolve(struct engine *engine, uint64_t now_ns)
                 moved = true;
         }
     }
+    if (engine->deadline_ns != SOMA_NONE)
+        find_deadline(engine);
 }
 
 /* Resetting a device drops a stream's work: who waits for it waits no longer, and the stream no
@@ -266,6 +338,7 @@ void stream_drop(struct engine *engine, struct stream *stream, uint64_t now_ns)
     stream->clock = NULL;
     stream->tail = NULL;
     stream->unresolved_tasks = 0;
+    stream->has_fault = false;
     stream->flight_count = 0;
     stream->done_position = stream->position;
     if (stream->ready_ns > now_ns)
@@ -274,9 +347,60 @@ void stream_drop(struct engine *engine, struct stream *stream, uint64_t now_ns)
 
 /* ---- waiting ---- */
 
-enum soma_status timeline_wait(struct call *call, uint64_t target_ns, enum soma_status timeout,
-                               const char *what, uint64_t id)
+void timeline_wait_for_stream(const struct stream *stream, struct wait *wait)
 {
+    bool is_blocked = stream_is_blocked(stream);
+    *wait = (struct wait){is_blocked ? SOMA_NONE : stream->ready_ns, SOMA_STREAM_SYNC_TIMEOUT,
+                          "stream", stream->id, is_blocked ? stream->head->after : NULL};
+}
+
+/* What nobody has done yet that the point waits for in the end, through as many streams as there
+ * are. Streams that wait for each other in a ring lead nowhere: then it is one of them. */
+static const struct point *root_of(const struct engine *engine, const struct point *point)
+{
+    struct tree_node *node = tree_first(&engine->streams);
+    for (; node != NULL && point != NULL && point->is_placed; node = tree_next(node)) {
+        const struct stream *stream = stream_by_key(engine, point->stream_key);
+        if (stream == NULL || stream->head == NULL || stream->head->after == NULL)
+            return point;
+        point = stream->head->after;
+    }
+    return point;
+}
+
+/* "it waits for event 3, which nobody has recorded: record it" */
+static void tell_root(const struct point *root, char *text, size_t size)
+{
+    switch (root == NULL || root->is_placed ? POINT_OF_STREAM : root->kind) {
+    case POINT_OF_EVENT:
+        (void)snprintf(text, size, "for event %" PRIu64 ", which nobody has recorded: record it",
+                       root->id);
+        return;
+    case POINT_OF_HOST_FUNC:
+        (void)snprintf(text, size,
+                       "for host function %" PRIu64 ", which has not returned: complete it",
+                       root->id);
+        return;
+    case POINT_OF_STREAM:
+    default:
+        (void)snprintf(text, size, "for streams that wait for each other: abort one of them");
+        return;
+    }
+}
+
+static enum soma_status fail_blocked(struct call *call, const struct wait *wait)
+{
+    char text[160];
+    tell_root(root_of(call->engine, wait->point), text, sizeof(text));
+    return soma_fail(call->error, wait->timeout, "timeoutMs",
+                     "%s %" PRIu64 " was not over after %" PRIu64
+                     " ms: it waits %s, or wait without a limit",
+                     wait->noun, wait->id, call->command->timeout_ms, text);
+}
+
+enum soma_status timeline_wait(struct call *call, const struct wait *wait)
+{
+    uint64_t target_ns = wait->target_ns;
     if (target_ns != SOMA_NONE && target_ns <= call->now_ns)
         return SOMA_OK;
     struct engine *engine = call->engine;
@@ -290,20 +414,30 @@ enum soma_status timeline_wait(struct call *call, uint64_t target_ns, enum soma_
         return SOMA_OK;
     }
     if (must_wait && !(has_limit && (command->expired || command->timeout_ms == 0))) {
-        engine->wait_ns = target_ns;
+        if (engine->wall_clock)
+            engine->wait_ns = target_ns != SOMA_NONE ? target_ns : engine->deadline_ns;
         return SOMA_MUST_WAIT;
     }
     call->keeps_clock = true;
     if (!engine->wall_clock)
         call->now_ns = limit_ns;
     if (target_ns == SOMA_NONE)
-        return soma_fail(call->error, timeout, "timeoutMs",
-                         "%s %" PRIu64 " was not over after %" PRIu64
-                         " ms: it waits for an event that "
-                         "nobody has recorded; record it, or wait without a limit",
-                         what, id, command->timeout_ms);
-    return soma_fail(call->error, timeout, "timeoutMs",
+        return fail_blocked(call, wait);
+    return soma_fail(call->error, wait->timeout, "timeoutMs",
                      "%s %" PRIu64 " was not over after %" PRIu64 " ms: its work ends at %" PRIu64
                      " ns and the host clock is at %" PRIu64 " ns; allow more time",
-                     what, id, command->timeout_ms, target_ns, call->now_ns);
+                     wait->noun, wait->id, command->timeout_ms, target_ns, call->now_ns);
+}
+
+/* ---- the host's own time ---- */
+
+enum soma_status clock_advance(struct call *call)
+{
+    struct engine *engine = call->engine;
+    call->now_ns = time_add(call->now_ns, call->command->duration_ns);
+    if (call->now_ns >= engine->deadline_ns)
+        timeline_resolve(engine, call->now_ns);
+    memory_settle(engine, call->now_ns);
+    call->result->u.clock_reading.now_ns = call->now_ns;
+    return SOMA_OK;
 }

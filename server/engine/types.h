@@ -21,10 +21,15 @@ struct vclock {
     struct vclock_entry entries[]; /* ascending stream_key */
 };
 
-/* A point in a stream that others may wait for: an event's record, or the place of a free. Shared
- * by reference count. */
+/* What makes a point come: told to who waits for it in vain. */
+enum point_kind { POINT_OF_STREAM, POINT_OF_EVENT, POINT_OF_HOST_FUNC };
+
+/* A point in a stream that others may wait for: an event's record, or the place of a free. Or one
+ * that the host makes come. Shared by reference count. */
 struct point {
     uint32_t refs;
+    enum point_kind kind;
+    uint64_t id;      /* of what the kind says; POINT_OF_STREAM: 0 */
     bool is_resolved; /* time_ns is known */
     bool is_placed;   /* it stands in a stream; false: the record is still to come */
     uint64_t time_ns;
@@ -45,9 +50,14 @@ struct task {
     uint64_t after_ns;    /* starts no earlier than this either */
     uint64_t submitted_ns;
     uint64_t cost_ns;
-    uint64_t position; /* commands of the stream up to and with this task */
-    bool is_gate;      /* only waits; not a task that a user submitted */
-    bool is_ordered;   /* `after` orders memory as an event does, not only time */
+    uint64_t position;     /* commands of the stream up to and with this task */
+    struct point *arrival; /* resolved when the task comes to the front; owned; NULL: nobody asks */
+    uint64_t limit_ns;     /* of the wait for `after`, from the arrival on */
+    uint64_t deadline_ns;  /* arrival and limit; known when has_arrived */
+    bool has_limit;
+    bool has_arrived; /* it stands at the front of its stream, and arrived_ns is known */
+    bool is_gate;     /* only waits; not a task that a user submitted */
+    bool is_ordered;  /* `after` orders memory as an event does, not only time */
 };
 
 /* Tasks in flight that end at the same time. */
@@ -71,8 +81,25 @@ struct stream {
     struct vclock *clock;   /* its own position is not in it */
     struct flight *flights; /* ring of tasks that end after the host clock */
     size_t flight_first, flight_count, flight_capacity;
-    struct task *head, *tail;  /* tasks whose end is not known; empty: the stream is not blocked */
-    uint64_t unresolved_tasks; /* of these, without gates */
+    struct task *head, *tail;   /* tasks whose end is not known; empty: the stream is not blocked */
+    uint64_t unresolved_tasks;  /* of these, without gates */
+    bool has_fault;             /* a limited wait ran out: the next synchronise tells */
+    enum point_kind fault_kind; /* what it waited for */
+    uint64_t fault_id;
+};
+
+/* ---- functions of the host (host_func.c) ---- */
+
+struct host_func {
+    struct tree_node by_id; /* in engine.host_funcs */
+    struct tree_node
+        by_group; /* in engine.free_host_funcs unless is_taken: major group, minor id */
+    struct device *device;
+    uint64_t stream_key, stream_id;
+    uint64_t id, group;
+    struct point *arrival; /* all before it on the stream is over */
+    struct point *release; /* it is complete; NULL: the stream does not wait for that */
+    bool is_taken;
 };
 
 /* ---- events (event.c) ---- */
@@ -283,10 +310,12 @@ struct engine {
     uint64_t passes;         /* over the queues, by event.c, to spread what records tell */
     bool resolve_again;      /* memory ran out while tasks got their times */
     uint64_t command_number; /* of the command that runs, from 1 */
-    uint64_t last_id[8];     /* by enum id_kind */
+    uint64_t deadline_ns;    /* the earliest of tasks at the front of a stream; SOMA_NONE: none */
+    uint64_t last_id[9];     /* by enum id_kind */
     uint32_t device_count;
     struct device *devices;
     struct tree streams, events, pools, pools_by_base, allocations, due_frees, pipes;
+    struct tree host_funcs, free_host_funcs;
     uint64_t pipe_count;
     struct allocation *unresolved_frees;
     struct space large, small;

@@ -38,8 +38,10 @@ struct session {
     char id[SESSION_ID_BYTES];
     char label[SOMA_LABEL_BYTES_MAX + 1];
     enum soma_clock clock;
-    uint64_t ttl_seconds; /* 0: never expires */
-    uint64_t start_ns;    /* CLOCK_MONOTONIC */
+    uint64_t ttl_seconds;  /* 0: never expires */
+    uint64_t start_ns;     /* CLOCK_MONOTONIC */
+    uint64_t limit_ns;     /* under the lock: engine_deadline_ns as last seen by waiters.c */
+    uint64_t limit_due_ns; /* CLOCK_MONOTONIC: when that much time has passed since */
     uint32_t device_count;
     struct sessions *owner;
     struct idempotency *keys; /* has a lock of its own */

@@ -88,10 +88,40 @@ static void move_due(struct waiters *waiters, struct request *req, uint64_t due_
 
 /* ---- waiting and waking; with the session's lock held ---- */
 
-static uint64_t due_of(const struct session *session, const struct request *req)
+/* When the first limited wait of the session's streams runs out. Nothing passes on a virtual clock
+ * while nobody does anything, so the time that is left has been running, as real time, since the
+ * limit was first seen here. UINT64_MAX: none has a limit, or the clock is the wall's. */
+static uint64_t limit_due(struct session *session)
+{
+    uint64_t limit_ns = engine_deadline_ns(session->engine);
+    if (limit_ns == SOMA_NONE || session->clock == SOMA_CLOCK_WALL)
+        return UINT64_MAX;
+    if (limit_ns != session->limit_ns) {
+        uint64_t now_ns = engine_now_ns(session->engine);
+        session->limit_ns = limit_ns;
+        session->limit_due_ns = monotonic_ns() + (limit_ns > now_ns ? limit_ns - now_ns : 0);
+    }
+    return session->limit_due_ns;
+}
+
+/* The limit may have come: then the host's clock goes there, and the wait runs out. */
+static void pass_limit(struct session *session)
+{
+    struct soma_command command;
+    struct soma_result result;
+    if (session->engine == NULL || limit_due(session) > monotonic_ns())
+        return;
+    uint64_t now_ns = engine_now_ns(session->engine);
+    soma_command_init(&command, SOMA_OP_CLOCK_ADVANCE);
+    soma_command_set(&command, SOMA_FIELD_duration_ns,
+                     session->limit_ns > now_ns ? session->limit_ns - now_ns : 0);
+    (void)!session_apply(session, &command, &result, NULL);
+}
+
+static uint64_t due_of(struct session *session, const struct request *req)
 {
     uint64_t ready_ns = engine_wait_ns(session->engine);
-    uint64_t due_ns = ready_ns == SOMA_NONE ? UINT64_MAX : session->start_ns + ready_ns;
+    uint64_t due_ns = ready_ns != SOMA_NONE ? session->start_ns + ready_ns : limit_due(session);
     return due_ns < req->wait.deadline_ns ? due_ns : req->wait.deadline_ns;
 }
 
@@ -121,6 +151,7 @@ static bool is_over(struct session *session, struct request *req)
                                 "the server is going down; the wait was cut short");
         return true;
     }
+    pass_limit(session);
     req->command.expired = monotonic_ns() >= req->wait.deadline_ns;
     req->status = session_apply(session, &req->command, &req->result, &req->error);
     if (req->status != SOMA_MUST_WAIT)

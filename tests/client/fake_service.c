@@ -19,6 +19,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct engine *engine;
+static unsigned session_number; /* so many were opened */
 static struct bytes *bytes;
 static unsigned requests;
 static enum fake_mood mood;
@@ -81,6 +82,7 @@ static bool open_session(const cJSON *wish)
     if (bytes == NULL)
         return false;
     struct engine_bytes table = bytes_table(bytes);
+    session_number++;
     engine = engine_create(&config, &mem, &table);
     return engine != NULL;
 }
@@ -123,12 +125,28 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* A wait of a stream may have run out of the time that it was given. */
+static void pass_limit(int64_t waited_ms)
+{
+    struct soma_command command;
+    struct soma_result result;
+    uint64_t limit_ns = engine_deadline_ns(engine), now_ns = engine_now_ns(engine);
+    if (limit_ns == SOMA_NONE || limit_ns > now_ns + (uint64_t)waited_ms * 1000000)
+        return;
+    soma_command_init(&command, SOMA_OP_CLOCK_ADVANCE);
+    soma_command_set(&command, SOMA_FIELD_duration_ns, limit_ns > now_ns ? limit_ns - now_ns : 0);
+    (void)!engine_apply(engine, &command, &result, NULL);
+}
+
 /* With the lock held; gives it up while the command has to wait. */
 static enum soma_status apply(struct soma_command *command, struct soma_result *result,
                               struct soma_error *error)
 {
     int64_t start_ms = now_ms();
+    unsigned session = session_number;
     for (;;) {
+        if (engine == NULL || session != session_number)
+            return soma_fail(error, SOMA_NO_SUCH_SESSION, "", "it ended meanwhile");
         enum soma_status status = engine_apply(engine, command, result, error);
         if (status != SOMA_MUST_WAIT)
             return status;
@@ -137,6 +155,8 @@ static enum soma_status apply(struct soma_command *command, struct soma_result *
         (void)pthread_mutex_unlock(&lock);
         (void)usleep(1000);
         (void)pthread_mutex_lock(&lock);
+        if (engine != NULL && session == session_number)
+            pass_limit(now_ms() - start_ms);
     }
 }
 

@@ -34,6 +34,7 @@ struct client_suite {
     S(device_info, 0)                                                                              \
     S(stream_settings, 0)                                                                          \
     S(allocator, 0)                                                                                \
+    S(host_func, 0)                                                                                \
     S(callbacks, 0)                                                                                \
     S(exception, 0)                                                                                \
     S(host_register, 0)                                                                            \

@@ -220,7 +220,7 @@ static void draw(const struct program *program, struct picture *picture)
 static bool moves_clock(enum soma_status status)
 {
     return status == SOMA_STREAM_SYNC_TIMEOUT || status == SOMA_EVENT_SYNC_TIMEOUT ||
-           status == SOMA_DEVICE_SYNC_TIMEOUT;
+           status == SOMA_DEVICE_SYNC_TIMEOUT || status == SOMA_STREAM_WAIT_TIMEOUT;
 }
 
 /* For the report of a failure. */

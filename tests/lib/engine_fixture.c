@@ -385,7 +385,7 @@ static struct soma_command command_of(const struct fixture_input *input)
 static bool moves_clock(enum soma_status status)
 {
     return status == SOMA_STREAM_SYNC_TIMEOUT || status == SOMA_EVENT_SYNC_TIMEOUT ||
-           status == SOMA_DEVICE_SYNC_TIMEOUT;
+           status == SOMA_DEVICE_SYNC_TIMEOUT || status == SOMA_STREAM_WAIT_TIMEOUT;
 }
 
 enum soma_status fixture_apply(struct fixture *fixture, const struct soma_command *command)
