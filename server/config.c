@@ -56,6 +56,12 @@ static const struct option options[] = {
      "bearer tokens, one a line; every request but /livez and /readyz must bring one"},
     {"log-level", OPTION_LEVEL, AT(log_level), 0, 0, "LEVEL", "info",
      "debug, info, warn, error or off; one JSON line per event on stderr"},
+    {"kernel-dir", OPTION_PATH, AT(kernel_dir), 0, 0, "DIR", NULL,
+     "loads kernels from the shared objects (*.so) in it; see examples/kernels"},
+    {"kernel-timeout", OPTION_NUMBER, AT(kernel_timeout_ms), 1, 3600000, "MS", "5000",
+     "longest launch of such a kernel, in milliseconds; then it is stopped and has failed"},
+    {"kernel-memory", OPTION_BYTES, AT(kernel_memory_bytes), 1048576, UINT64_C(1) << 40, "BYTES", "4GiB",
+     "device memory that one such launch may reach, and host memory that it may allocate"},
     {"config", OPTION_PATH, AT(config_file), 0, 0, "FILE", NULL,
      "more options, one NAME = VALUE a line, # begins a comment"},
     {"tls-cert", OPTION_PATH, AT(tls_cert), 0, 0, "FILE", NULL,
@@ -439,6 +445,7 @@ void soma_config_release(struct soma_config *config)
     free(config->tls_cert);
     free(config->tls_key);
     free(config->instance);
+    free(config->kernel_dir);
     free(config->config_file);
     memset(config, 0, sizeof(*config));
 }

@@ -27,6 +27,9 @@ struct soma_config {
     uint64_t idle_timeout_seconds; /* of connections, and for a request to arrive */
     char *token_file;              /* NULL: anyone may ask */
     enum log_level log_level;
+    char *kernel_dir;             /* shared objects with kernels; NULL: only built-in ones */
+    uint64_t kernel_timeout_ms;   /* for one launch of theirs */
+    uint64_t kernel_memory_bytes; /* likewise: device blocks that it may touch; its own memory */
     char *config_file;
     char *tls_cert; /* PEM files; NULL: TCP listeners speak plain HTTP */
     char *tls_key;

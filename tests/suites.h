@@ -57,6 +57,7 @@ struct soma_suite {
     S(reduce)                                                                                      \
     S(bytes)                                                                                       \
     S(kernels)                                                                                     \
+    S(kernel_libraries)                                                                            \
     S(idempotency)                                                                                 \
     S(sessions)                                                                                    \
     S(metrics)                                                                                     \

@@ -7,6 +7,7 @@
 #include "executor.h"
 #include "idempotency.h"
 #include "internal.h"
+#include "kernel_libraries.h"
 #include "kernels.h"
 #include "listener.h"
 #include "metrics.h"
@@ -78,13 +79,31 @@ static bool open_listeners(struct soma_server *server, const struct soma_config 
     return true;
 }
 
+static bool create_kernels(struct soma_server *server, const struct soma_config *config,
+                           char error[CONFIG_ERROR_BYTES])
+{
+    char why[256];
+    struct kernel_libraries *libraries = NULL;
+    if (config->kernel_dir != NULL) {
+        libraries = kernel_libraries_open(
+            &(struct kernel_libraries_config){.directory = config->kernel_dir,
+                                              .time_ms = config->kernel_timeout_ms,
+                                              .memory_bytes = config->kernel_memory_bytes},
+            why, sizeof(why));
+        if (libraries == NULL) {
+            (void)snprintf(error, CONFIG_ERROR_BYTES, "--kernel-dir: %s", why);
+            return false;
+        }
+    }
+    server->kernels = kernels_create_with(libraries);
+    return server->kernels != NULL || fail(error, "no memory to start");
+}
+
 static bool create_parts(struct soma_server *server, char error[CONFIG_ERROR_BYTES])
 {
     server->router = router_create();
-    server->kernels = kernels_create();
     server->keys = idempotency_create();
-    if (server->router == NULL || server->kernels == NULL || server->keys == NULL ||
-        !reply_prepare(server))
+    if (server->router == NULL || server->keys == NULL || !reply_prepare(server))
         return fail(error, "no memory to start");
     server->metrics = metrics_create(server->router);
     server->sessions = sessions_create(server);
@@ -139,7 +158,8 @@ bool soma_server_start(const struct soma_config *config, struct soma_server **se
     bool good = config->token_file == NULL || auth_load(config->token_file, &created->auth, error);
     good = good && (config->tls_cert == NULL ||
                     tls_load(config->tls_cert, config->tls_key, &created->tls, error));
-    good = good && open_listeners(created, config, error) && create_parts(created, error) &&
+    good = good && open_listeners(created, config, error) &&
+           create_kernels(created, config, error) && create_parts(created, error) &&
            serve(created, error);
     if (good)
         *server = created;

@@ -255,6 +255,12 @@ enum soma_status bytes_host(struct bytes *bytes, uint64_t address, uint64_t size
     return status;
 }
 
+const void *bytes_peek(struct bytes *bytes, uint64_t address, uint64_t size_bytes)
+{
+    const struct range *range = find_range(bytes, address, size_bytes);
+    return range != NULL && range->host != NULL ? range->host + (address - range->address) : NULL;
+}
+
 static enum soma_status write_bytes(void *ctx, uint64_t address, const void *from,
                                     uint64_t size_bytes, struct soma_error *error)
 {

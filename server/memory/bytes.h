@@ -34,6 +34,10 @@ struct engine_bytes bytes_table(struct bytes *bytes);
 enum soma_status bytes_host(struct bytes *bytes, uint64_t address, uint64_t size_bytes, void **host,
                             struct soma_error *error) SOMA_MUST_USE;
 
+/* Where the contents of [address, address + size_bytes) lie, to look at: borrowed until the next
+ * change. NULL: they are zeros that nobody has touched, or the range is not there. */
+const void *bytes_peek(struct bytes *bytes, uint64_t address, uint64_t size_bytes);
+
 /* Host address space that is mapped for contents, in bytes; resident memory is at most this. */
 uint64_t bytes_mapped(const struct bytes *bytes);
 

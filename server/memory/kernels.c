@@ -1,6 +1,7 @@
 /* The registry: running kernels, and describing them. */
 #include "kernels.h"
 
+#include "kernel_libraries.h"
 #include "kernels_internal.h"
 
 #include <inttypes.h>
@@ -9,59 +10,95 @@
 #include <string.h>
 
 struct kernels {
-    const struct soma_kernel_row *rows; /* static storage */
-    size_t count;
-    struct soma_kernel *described; /* one per row, for GET /v1/kernels */
+    struct soma_kernel_row *rows; /* the built-in ones first */
+    size_t built_in_count, count;
+    struct kernel_libraries *libraries; /* NULL: none */
+    struct soma_kernel *described;      /* one per row, for GET /v1/kernels */
     struct soma_kernel_parameter *parameters;
 };
 
-static void describe(struct kernels *kernels)
+static void describe_row(const struct soma_kernel_row *row, bool is_built_in,
+                         struct soma_kernel *out, struct soma_kernel_parameter *parameters)
 {
-    struct soma_kernel_parameter *next = kernels->parameters;
-    for (size_t i = 0; i < kernels->count; i++) {
-        const struct soma_kernel_row *row = &kernels->rows[i];
-        struct soma_kernel *out = &kernels->described[i];
-        *out = (struct soma_kernel){.name = row->name,
-                                    .origin = SOMA_KERNEL_ORIGIN_BUILT_IN,
-                                    .help = row->help,
-                                    .cost = row->cost};
-        out->parameters.items = next;
-        out->parameters.count = row->parameter_count;
-        for (size_t p = 0; p < row->parameter_count; p++) {
-            const struct soma_kernel_row_parameter *parameter = &row->parameters[p];
-            *next++ = (struct soma_kernel_parameter){.name = parameter->name,
-                                                     .type = soma_arg_kind_name(parameter->kind),
-                                                     .required = p < row->required,
-                                                     .help = parameter->help};
-        }
-    }
+    *out = (struct soma_kernel){.name = row->name,
+                                .origin = is_built_in ? SOMA_KERNEL_ORIGIN_BUILT_IN
+                                                      : SOMA_KERNEL_ORIGIN_FILE,
+                                .help = row->help,
+                                .cost = row->cost,
+                                .library = row->library,
+                                .fixed_ns = is_built_in ? SOMA_NONE : row->fixed_ns,
+                                .block_ns = is_built_in ? SOMA_NONE : row->block_ns};
+    out->parameters.items = parameters;
+    out->parameters.count = row->parameter_count;
+    for (size_t i = 0; i < row->parameter_count; i++)
+        parameters[i] = (struct soma_kernel_parameter){
+            .name = row->parameters[i].name,
+            .type = soma_arg_kind_name(row->parameters[i].kind),
+            .required = i < row->required,
+            .help = row->parameters[i].help,
+            .unit_ps = is_built_in ? SOMA_NONE : row->parameters[i].unit_ps};
 }
 
-struct kernels *kernels_create(void)
+static bool describe(struct kernels *kernels)
 {
-    struct kernels *kernels = calloc(1, sizeof(*kernels));
-    if (kernels == NULL)
-        return NULL;
-    kernels->rows = soma_kernel_rows_built_in(&kernels->count);
     size_t parameters = 0;
     for (size_t i = 0; i < kernels->count; i++)
         parameters += kernels->rows[i].parameter_count;
     kernels->described = calloc(kernels->count, sizeof(*kernels->described));
     kernels->parameters = calloc(parameters, sizeof(*kernels->parameters));
-    if (kernels->described == NULL || kernels->parameters == NULL) {
-        kernels_destroy(kernels);
+    if (kernels->described == NULL || kernels->parameters == NULL)
+        return false;
+    struct soma_kernel_parameter *next = kernels->parameters;
+    for (size_t i = 0; i < kernels->count; i++) {
+        describe_row(&kernels->rows[i], i < kernels->built_in_count, &kernels->described[i], next);
+        next += kernels->rows[i].parameter_count;
+    }
+    return true;
+}
+
+static bool collect(struct kernels *kernels)
+{
+    size_t more = 0;
+    const struct soma_kernel_row *built_in = soma_kernel_rows_built_in(&kernels->built_in_count);
+    const struct soma_kernel_row *loaded =
+        kernels->libraries != NULL ? kernel_libraries_rows(kernels->libraries, &more) : NULL;
+    kernels->count = kernels->built_in_count + more;
+    kernels->rows = calloc(kernels->count, sizeof(*kernels->rows));
+    if (kernels->rows == NULL)
+        return false;
+    memcpy(kernels->rows, built_in, kernels->built_in_count * sizeof(*built_in));
+    if (more > 0)
+        memcpy(kernels->rows + kernels->built_in_count, loaded, more * sizeof(*loaded));
+    return true;
+}
+
+struct kernels *kernels_create_with(struct kernel_libraries *libraries)
+{
+    struct kernels *kernels = calloc(1, sizeof(*kernels));
+    if (kernels == NULL) {
+        kernel_libraries_close(libraries);
         return NULL;
     }
-    describe(kernels);
-    return kernels;
+    kernels->libraries = libraries;
+    if (collect(kernels) && describe(kernels))
+        return kernels;
+    kernels_destroy(kernels);
+    return NULL;
+}
+
+struct kernels *kernels_create(void)
+{
+    return kernels_create_with(NULL);
 }
 
 void kernels_destroy(struct kernels *kernels)
 {
     if (kernels == NULL)
         return;
+    kernel_libraries_close(kernels->libraries);
     free(kernels->described);
     free(kernels->parameters);
+    free(kernels->rows);
     free(kernels);
 }
 
@@ -92,7 +129,11 @@ enum soma_status kernels_launch(const struct kernels *kernels, struct bytes *byt
     if (status != SOMA_OK)
         return status;
     *cost_ns = soma_kernel_cost_ns(&call.args);
-    return kernel_run_built_in(call.args.row->name)(&call, error);
+    size_t number = (size_t)(call.args.row - kernels->rows);
+    if (number < kernels->built_in_count)
+        return kernel_run_built_in(call.args.row->name)(&call, error);
+    return kernel_libraries_run(kernels->libraries, number - kernels->built_in_count, &call.args,
+                                bytes, engine, error);
 }
 
 /* ---- for the kernels ---- */

@@ -1,0 +1,313 @@
+/* Kernels of libraries (examples/kernels), launched through the engine in processes of their own.
+ */
+#include "bytes.h"
+#include "engine.h"
+#include "expect.h"
+#include "kernel_libraries.h"
+#include "kernels.h"
+#include "suites.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIRECTORY SOMA_BINARY_DIR "/examples/kernels"
+#define WORKER SOMA_BINARY_DIR "/server/soma-kernel-worker"
+
+struct fixture {
+    struct kernels *kernels;
+    struct bytes *bytes;
+    struct engine *engine;
+    struct soma_error error;
+    uint64_t cost_ns; /* of the last launch */
+};
+
+static void *mem_alloc(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void mem_release(void *ctx, void *ptr)
+{
+    (void)ctx;
+    free(ptr);
+}
+
+static void set_up(struct fixture *f, uint64_t time_ms, uint64_t memory_bytes)
+{
+    char why[256];
+    struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
+    struct engine_config config = {.device_count = 1, .soc = soma_soc_row(3)};
+    memset(f, 0, sizeof(*f));
+    struct kernel_libraries *libraries = kernel_libraries_open(
+        &(struct kernel_libraries_config){DIRECTORY, WORKER, time_ms, memory_bytes}, why,
+        sizeof(why));
+    EXPECT(libraries != NULL, "%s", why);
+    f->kernels = kernels_create_with(libraries);
+    f->bytes = bytes_create(f->kernels);
+    CU_ASSERT_FATAL(libraries != NULL && f->kernels != NULL && f->bytes != NULL);
+    struct engine_bytes table = bytes_table(f->bytes);
+    f->engine = engine_create(&config, &mem, &table);
+    CU_ASSERT_FATAL(f->engine != NULL);
+}
+
+static void tear_down(struct fixture *f)
+{
+    engine_destroy(f->engine);
+    bytes_destroy(f->bytes);
+    kernels_destroy(f->kernels);
+}
+
+static uint64_t allocate(struct fixture *f, uint64_t size)
+{
+    struct soma_command command;
+    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
+    soma_command_init(&command, SOMA_OP_MEMORY_MALLOC);
+    soma_command_set(&command, SOMA_FIELD_device, 0);
+    soma_command_set(&command, SOMA_FIELD_size, size);
+    CU_ASSERT_FATAL(engine_apply(f->engine, &command, &result, &f->error) == SOMA_OK);
+    return result.u.memory_block.ptr;
+}
+
+static void put(struct fixture *f, uint64_t address, const void *from, size_t size)
+{
+    void *host;
+    CU_ASSERT_FATAL(bytes_host(f->bytes, address, size, &host, &f->error) == SOMA_OK);
+    memcpy(host, from, size);
+}
+
+static void get(struct fixture *f, uint64_t address, void *to, size_t size)
+{
+    const void *host = bytes_peek(f->bytes, address, size);
+    if (host == NULL)
+        memset(to, 0, size);
+    else
+        memcpy(to, host, size);
+}
+
+static enum soma_status launch(struct fixture *f, const char *kernel, uint64_t blocks,
+                               const void *block, size_t size)
+{
+    struct soma_command command;
+    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
+    const struct soma_kernel_arg arg = {.kind = SOMA_ARG_BYTES, .bytes = {block, size}};
+    soma_command_init(&command, SOMA_OP_STREAM_LAUNCH_KERNEL);
+    soma_command_set(&command, SOMA_FIELD_device, 0);
+    soma_command_set(&command, SOMA_FIELD_stream, 0);
+    soma_command_set(&command, SOMA_FIELD_block_dim, blocks);
+    command.kernel = (struct soma_text){kernel, strlen(kernel)};
+    command.args = (struct soma_kernel_args){&arg, 1};
+    command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
+    enum soma_status status = engine_apply(f->engine, &command, &result, &f->error);
+    f->cost_ns = status == SOMA_OK ? result.u.launched.cost_ns : 0;
+    return status;
+}
+
+static size_t count_descriptors(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory != NULL && readdir(directory) != NULL)
+        count++;
+    (void)closedir(directory);
+    return count;
+}
+
+/* ---- what they do ---- */
+
+static void test_results(void)
+{
+    struct fixture f;
+    uint32_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    float row[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    double sums[2];
+    set_up(&f, 5000, UINT64_C(1) << 30);
+    uint64_t x = allocate(&f, sizeof(numbers)), sums_at = allocate(&f, sizeof(sums));
+    put(&f, x, numbers, sizeof(numbers));
+    EXPECT(launch(&f, "EasyOP", 8, &x, 8) == SOMA_OK, "%s", f.error.message);
+    EXPECT(f.cost_ns == 800, "100 ns a block: %" PRIu64, f.cost_ns);
+    EXPECT(launch(&f, "easy_ops/ShortOP", 4, &x, 8) == SOMA_OK, "%s", f.error.message);
+    get(&f, x, numbers, sizeof(numbers));
+    for (uint32_t i = 0; i < 8; i++)
+        EXPECT(numbers[i] == (i + 1) * (i < 4 ? 2 : 1), "x[%u] is %u", i, numbers[i]);
+    EXPECT(launch(&f, "LongOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
+    EXPECT(f.cost_ns == 1000000000, "%" PRIu64, f.cost_ns);
+    put(&f, x, row, sizeof(row));
+    struct {
+        uint64_t x;
+        uint32_t count;
+        float factor;
+    } scale = {x, 8, 0.5f};
+    EXPECT(launch(&f, "scale", 3, &scale, sizeof(scale)) == SOMA_OK, "%s", f.error.message);
+    EXPECT(f.cost_ns == 1, "160 ps: %" PRIu64, f.cost_ns);
+    struct {
+        uint64_t matrix, sums;
+        uint32_t rows, columns;
+    } rows = {x, sums_at, 2, 4};
+    EXPECT(launch(&f, "sum_rows", 2, &rows, sizeof(rows)) == SOMA_OK, "%s", f.error.message);
+    get(&f, sums_at, sums, sizeof(sums));
+    EXPECT(sums[0] == 5 && sums[1] == 13, "%g %g", sums[0], sums[1]);
+    EXPECT(launch(&f, "scale", 1, &scale, 8) == SOMA_KERNEL_ARGUMENTS, "too short");
+    EXPECT(launch(&f, "vector/EasyOP", 1, &x, 8) == SOMA_NO_SUCH_KERNEL, "another library's");
+    tear_down(&f);
+}
+
+/* Blocks of a pool, reached from their middle; what nobody touched costs nothing. */
+static void test_large_blocks(void)
+{
+    enum { BYTES = 64 << 20 };
+    struct fixture f;
+    set_up(&f, 5000, 2 * (uint64_t)BYTES);
+    uint64_t a = allocate(&f, BYTES), b = allocate(&f, 2 * (uint64_t)BYTES);
+    uint64_t mapped = bytes_mapped(f.bytes);
+    uint64_t args[2] = {a + BYTES / 2, BYTES / 2 - 1};
+    EXPECT(launch(&f, "Peek", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
+    EXPECT(bytes_mapped(f.bytes) == mapped, "zeros were written to zeros");
+    EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
+    unsigned char last;
+    get(&f, a + BYTES - 1, &last, 1);
+    EXPECT(last == 1, "%u", last);
+    args[1]++;
+    EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_KERNEL_FAULT, "behind its end");
+    args[0] = b;
+    args[1] = 0;
+    EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
+    struct {
+        uint64_t matrix, sums;
+        uint32_t rows, columns;
+    } rows = {a, b, 0, 0};
+    EXPECT(launch(&f, "sum_rows", 1, &rows, sizeof(rows)) == SOMA_KERNEL_FAULT &&
+               strstr(f.error.message, "--kernel-memory") != NULL,
+           "more than there may be: %s", f.error.message);
+    tear_down(&f);
+}
+
+/* ---- what they do wrong ---- */
+
+static void test_failures(void)
+{
+    struct fixture f;
+    unsigned char before[64], after[64];
+    set_up(&f, 300, UINT64_C(64) << 20);
+    uint64_t x = allocate(&f, 64), other = allocate(&f, 64);
+    memset(before, 0x33, sizeof(before));
+    put(&f, x, before, sizeof(before));
+    char past[32], next[32];
+    (void)snprintf(past, sizeof(past), "0x%" PRIx64 ",", x + 64);
+    (void)snprintf(next, sizeof(next), "0x%" PRIx64 ": it is live", other);
+    const struct {
+        const char *kernel;
+        uint64_t x, offset;
+        enum soma_status status;
+        const char *says;
+    } rows[] = {
+        {"Poke", x, 64, SOMA_KERNEL_FAULT, past},
+        {"Poke", x, other - x, SOMA_KERNEL_FAULT, next},
+        {"Poke", x, UINT64_C(0x10000000000), SOMA_KERNEL_FAULT, "no live memory of device 0"},
+        {"Poke", 0x4242, 0, SOMA_KERNEL_FAULT, "touched 0x4242"},
+        {"Peek", 0, 0, SOMA_KERNEL_FAULT, "touched 0x0"},
+        {"HalfDone", x, 0, SOMA_KERNEL_FAULT, "SIGABRT"},
+        {"ErrorOP", 0, 0, SOMA_KERNEL_FAULT, "SIG"},
+        {"Heap", 0, 0, SOMA_KERNEL_FAULT, "SIG"},
+        {"Recursion", 0, 0, SOMA_KERNEL_FAULT, "touched"},
+        {"Leaves", 0, 0, SOMA_KERNEL_FAULT, "ended its process"},
+        {"Endless", 0, 0, SOMA_KERNEL_TIMEOUT, "300 ms"},
+    };
+    size_t descriptors = count_descriptors();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint64_t args[2] = {rows[i].x, rows[i].offset};
+        bool has_pointer = i < 6;
+        enum soma_status status =
+            launch(&f, rows[i].kernel, 2, args, has_pointer ? sizeof(args) : 4);
+        EXPECT(status == rows[i].status, "%s: %d", rows[i].kernel, (int)status);
+        EXPECT(strstr(f.error.message, rows[i].says) != NULL, "%s: %s", rows[i].kernel,
+               f.error.message);
+        get(&f, x, after, sizeof(after));
+        EXPECT(memcmp(before, after, sizeof(before)) == 0, "%s left something", rows[i].kernel);
+    }
+    EXPECT(count_descriptors() == descriptors, "descriptors stayed open");
+    EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "afterwards: %s", f.error.message);
+    tear_down(&f);
+}
+
+static pid_t find_child(void)
+{
+    char path[64];
+    int child = 0;
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    int got = file != NULL ? fscanf(file, "%d", &child) : 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return got == 1 ? child : 0;
+}
+
+static void test_a_worker_that_ends(void)
+{
+    struct fixture f;
+    uint32_t value = 0;
+    set_up(&f, 5000, UINT64_C(64) << 20);
+    uint64_t x = allocate(&f, sizeof(value));
+    for (uint32_t round = 1; round < 4; round++) {
+        pid_t worker = find_child();
+        if (worker > 0) /* systems without that file still test the rest */
+            (void)kill(worker, SIGKILL);
+        EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
+        get(&f, x, &value, sizeof(value));
+        EXPECT(value == round, "%u after %u rounds", value, round);
+    }
+    tear_down(&f);
+}
+
+/* ---- loading ---- */
+
+static void expect_refused(const char *directory, const char *worker, const char *says)
+{
+    char why[256];
+    size_t descriptors = count_descriptors();
+    struct kernel_libraries *libraries = kernel_libraries_open(
+        &(struct kernel_libraries_config){directory, worker, 1000, 1 << 20}, why, sizeof(why));
+    EXPECT(libraries == NULL && strstr(why, says) != NULL, "%s: %s", directory, why);
+    EXPECT(count_descriptors() == descriptors, "descriptors stayed open");
+    kernel_libraries_close(libraries);
+}
+
+static void test_loading(void)
+{
+    char directory[] = "/tmp/soma-kernels-XXXXXX", path[128], why[256];
+    CU_ASSERT_FATAL(mkdtemp(directory) != NULL);
+    expect_refused("/nonexistent", WORKER, "/nonexistent cannot be read");
+    expect_refused(directory, "/nonexistent/worker", "could not be run");
+    struct kernel_libraries *none = kernel_libraries_open(
+        &(struct kernel_libraries_config){directory, WORKER, 1000, 1 << 20}, why, sizeof(why));
+    size_t count = 1;
+    EXPECT(none != NULL, "an empty directory: %s", why);
+    if (none != NULL)
+        (void)kernel_libraries_rows(none, &count);
+    EXPECT(count == 0, "%zu kernels", count);
+    kernel_libraries_close(none);
+    (void)snprintf(path, sizeof(path), "%s/text.so", directory);
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_FATAL(file != NULL);
+    (void)fputs("no library\n", file);
+    (void)fclose(file);
+    expect_refused(directory, WORKER, "text.so");
+    (void)unlink(path);
+    (void)snprintf(path, sizeof(path), "%s/other.so", directory);
+    EXPECT(symlink(SOMA_BINARY_DIR "/client/libascendcl.so", path) == 0, "%s", path);
+    expect_refused(directory, WORKER, "other");
+    (void)unlink(path);
+    (void)rmdir(directory);
+}
+
+static const struct soma_test tests[] = {
+    {"results", test_results},   {"large blocks", test_large_blocks},
+    {"failures", test_failures}, {"a worker that ends", test_a_worker_that_ends},
+    {"loading", test_loading},   {NULL, NULL},
+};
+const struct soma_suite suite_kernel_libraries = {"kernel libraries", tests};
