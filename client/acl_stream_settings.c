@@ -54,11 +54,14 @@ aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamCon
     };
     if ((unsigned)attr >= sizeof(settings) / sizeof(settings[0]))
         return client_fail(ACL_ERROR_INVALID_PARAM, "attr is %d: settings are 0 to 3", (int)attr);
-    if (valueSize != settings[attr].size)
+    bool is_short_flag = attr == ACL_RT_STREAM_FLAG && valueSize == sizeof(uint32_t);
+    if (valueSize != settings[attr].size && !is_short_flag)
         return client_fail(ACL_ERROR_INVALID_PARAM,
                            "valueSize is %zu: setting %d takes a value of %zu bytes", valueSize,
                            (int)attr, settings[attr].size);
-    memcpy(settings[attr].to, attrValue, valueSize);
+    memset(settings[attr].to, 0, settings[attr].size);
+    memcpy(settings[attr].to, attrValue,
+           valueSize); /* a short flag is the low half: little endian */
     return ACL_SUCCESS;
 }
 

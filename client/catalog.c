@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "error.h"
+#include "session.h"
 #include "tables.h"
 
 #include <stdio.h>
@@ -128,11 +129,20 @@ void client_catalog_forget(void)
     replace((struct list){NULL, 0});
 }
 
-/* Each thread has its own copy, so that the answer stays readable. */
+/* The service is asked only for a SoC that this library does not know: a request beside the
+ * pipeline would move the session's clock unseen, and without a known SoC there is no pipeline.
+ * Each thread has its own copy, so that the answer stays readable. */
 const char *client_soc_name(void)
 {
     static _Thread_local char name[SOMA_NAME_BYTES_MAX + 1];
+    struct client_session *session = NULL;
     cJSON *root = NULL;
+    if (client_session_get(&session) != ACL_SUCCESS)
+        return NULL;
+    const struct soma_soc *soc_of_table = session->soc;
+    client_session_release(session);
+    if (soc_of_table != NULL)
+        return soc_of_table->name;
     if (client_get("/v1/devices/0", &root) != ACL_SUCCESS)
         return NULL;
     const cJSON *soc = cJSON_GetObjectItemCaseSensitive(root, "soc");

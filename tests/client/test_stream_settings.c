@@ -22,6 +22,12 @@ static void test_made_with_settings(void)
                 aclrtSetStreamConfigOpt(handle, (aclrtStreamConfigAttr)4, &flag, sizeof(flag)));
     (void)GIVES(ACL_SUCCESS,
                 aclrtSetStreamConfigOpt(handle, ACL_RT_STREAM_FLAG, &flag, sizeof(flag)));
+    uint32_t short_flag = ACL_STREAM_FAST_SYNC;
+    (void)GIVES(ACL_SUCCESS, aclrtSetStreamConfigOpt(handle, ACL_RT_STREAM_FLAG, &short_flag,
+                                                     sizeof(short_flag)));
+    (void)EXPECT(handle->flag == short_flag, "a flag of four bytes: %zu", handle->flag);
+    (void)GIVES(ACL_SUCCESS,
+                aclrtSetStreamConfigOpt(handle, ACL_RT_STREAM_FLAG, &flag, sizeof(flag)));
     (void)GIVES(ACL_SUCCESS, aclrtSetStreamConfigOpt(handle, ACL_RT_STREAM_PRIORITY, &priority,
                                                      sizeof(priority)));
     (void)GIVES(ACL_SUCCESS, aclrtGetStreamAvailableNum(&before));
