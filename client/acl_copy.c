@@ -2,6 +2,7 @@
  * copied where: those of devices are never those of the host (ranges.h). Contents go over the raw
  * route in pieces, so that no side holds a large copy twice; a copy of several pieces is checked
  * whole before its first byte moves. */
+#include "acl_stream.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -225,6 +226,23 @@ static aclError check_stream_device(const struct client_object *stream, const st
         stream->handle, stream->device);
 }
 
+/* When a copy in a stream is done. Ordinary memory of the host must not be touched later than the
+ * call, so such a copy waits for the stream and is then done on none. */
+static aclError choose_order(const struct client_object *stream, const struct spot *to,
+                             const struct spot *from, const size_t spans[2], struct order *order)
+{
+    *order = (struct order){true, stream->id};
+    if (to->is_device == from->is_device)
+        return ACL_SUCCESS;
+    uint64_t host = to->is_device ? from->address : to->address;
+    size_t span = to->is_device ? spans[1] : spans[0];
+    struct client_range range;
+    if (client_ranges_find_host(host, &range) && span <= range.size_bytes - (host - range.address))
+        return ACL_SUCCESS;
+    *order = (struct order){false, 0};
+    return acl_settle_stream(stream);
+}
+
 static aclError copy_now(void *dst, const void *src, size_t count, aclrtMemcpyKind kind)
 {
     struct client_object context;
@@ -255,11 +273,13 @@ static aclError copy_async(void *dst, const void *src, size_t count, aclrtMemcpy
         error = client_context_require(&context);
     if (error != ACL_SUCCESS)
         return error;
-    const struct order order = {true, the_stream.id};
+    struct order order;
     struct spot to = spot_of(dst, &context), from = spot_of(src, &context);
     error = check_kind(kind, &to, &from);
     if (error == ACL_SUCCESS)
         error = check_stream_device(&the_stream, &to, &from);
+    if (error == ACL_SUCCESS)
+        error = choose_order(&the_stream, &to, &from, (const size_t[2]){count, count}, &order);
     return error != ACL_SUCCESS ? error : move(&order, the_stream.device, &to, &from, count);
 }
 
@@ -453,11 +473,14 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
         error = client_context_require(&context);
     if (error != ACL_SUCCESS)
         return error;
-    const struct order order = {true, the_stream.id};
+    struct order order;
+    const size_t spans[2] = {dpitch * (height - 1) + width, spitch * (height - 1) + width};
     struct spot to = spot_of(dst, &context), from = spot_of(src, &context);
     error = check_kind(kind, &to, &from);
     if (error == ACL_SUCCESS)
         error = check_stream_device(&the_stream, &to, &from);
+    if (error == ACL_SUCCESS)
+        error = choose_order(&the_stream, &to, &from, spans, &order);
     if (error != ACL_SUCCESS)
         return error;
     return move_rows(&order, the_stream.device, to, from, (const size_t[2]){dpitch, spitch},

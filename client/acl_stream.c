@@ -129,6 +129,17 @@ static aclError synchronize_stream(aclrtStream stream, int32_t timeout)
     return acl_tell_exception(error, object.device, false, object.id);
 }
 
+aclError acl_settle_stream(const struct client_object *stream)
+{
+    struct soma_command command;
+    stream_command(&command, SOMA_OP_STREAM_SYNCHRONIZE, stream);
+    soma_command_set(&command, SOMA_FIELD_release, 0);
+    aclError error = client_queue(&command);
+    if (error == ACL_SUCCESS)
+        error = client_stream_take_fault(stream->device, stream->id);
+    return acl_tell_exception(error, stream->device, false, stream->id);
+}
+
 aclError aclrtSynchronizeStream(aclrtStream stream)
 {
     client_begin("aclrtSynchronizeStream");

@@ -42,10 +42,12 @@ static struct engine *copy_create(uint32_t device_count, const struct soma_soc *
 
 /* ---- running ---- */
 
-/* Commands of which ACL wants no answer from the device. */
-static bool is_answered_at_once(enum soma_op op)
+/* Commands of which ACL wants no answer from the device. A wait that releases nothing is one: it is
+ * there for what comes behind it. */
+static bool is_answered_at_once(const struct soma_command *command)
 {
-    switch ((int)op) {
+    switch ((int)command->op) {
+    case SOMA_OP_STREAM_SYNCHRONIZE: return command->release == 0;
     case SOMA_OP_STREAM_CREATE:
     case SOMA_OP_STREAM_WAIT_EVENT:
     case SOMA_OP_STREAM_LAUNCH_HOST_FUNC:
@@ -329,7 +331,7 @@ static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma
     if (status == SOMA_MUST_WAIT && pipeline->broken == ACL_SUCCESS)
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended while the call waited");
     if (is_history(status) && append(pipeline, command)) {
-        if (is_answered_at_once(command->op))
+        if (is_answered_at_once(command))
             pipeline_schedule(pipeline);
         else
             pipeline_confirm(pipeline, pipeline->issued);

@@ -213,7 +213,11 @@ enum soma_status stream_synchronize(struct call *call)
     status = timeline_wait(call, &wait);
     if (status == SOMA_OK)
         status = stream_take_fault(call, stream);
-    return status == SOMA_OK ? device_release(call, stream->device) : status;
+    if (status != SOMA_OK || call->command->release != 0)
+        return status == SOMA_OK ? device_release(call, stream->device) : status;
+    call->result->u.synchronized =
+        (struct soma_synchronized){SOMA_COMPLETION_COMPLETE, call->now_ns, 0};
+    return SOMA_OK;
 }
 
 /* ---- tasks ---- */

@@ -2,6 +2,9 @@
 #include "client_fixture.h"
 #include "suites.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +161,132 @@ static void test_async_copies(void)
     fixture_end();
 }
 
+static aclrtStreamStatus status_of(aclrtStream stream)
+{
+    aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+    (void)GIVES(ACL_SUCCESS, aclrtStreamQuery(stream, &status));
+    return status;
+}
+
+/* Copies of 32 KiB take longer than the host's next call. */
+static void test_when_copies_are_done(void)
+{
+    enum { BYTES = 1 << 15 };
+    static const struct {
+        bool to_device, is_pinned, is_matrix;
+        aclrtStreamStatus status;
+        const char *what;
+    } rows[] = {
+        {true, false, false, ACL_STREAM_STATUS_COMPLETE, "from ordinary memory"},
+        {false, false, false, ACL_STREAM_STATUS_COMPLETE, "to ordinary memory"},
+        {true, true, false, ACL_STREAM_STATUS_NOT_READY, "from page-locked memory"},
+        {false, true, false, ACL_STREAM_STATUS_NOT_READY, "to page-locked memory"},
+        {true, false, true, ACL_STREAM_STATUS_COMPLETE, "a matrix from ordinary memory"},
+        {false, true, true, ACL_STREAM_STATUS_NOT_READY, "a matrix to page-locked memory"},
+    };
+    static char ordinary[BYTES];
+    void *ptr = NULL, *pinned = NULL;
+    aclrtStream stream = NULL;
+    fixture_begin();
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&ptr, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtMallocHost(&pinned, BYTES));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&stream));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        void *host = rows[i].is_pinned ? pinned : ordinary;
+        void *to = rows[i].to_device ? ptr : host, *from = rows[i].to_device ? host : ptr;
+        aclError error = rows[i].is_matrix
+                             ? aclrtMemcpy2dAsync(to, BYTES / 8, from, BYTES / 8, BYTES / 8, 8,
+                                                  ACL_MEMCPY_DEFAULT, stream)
+                             : aclrtMemcpyAsync(to, BYTES, from, BYTES, ACL_MEMCPY_DEFAULT, stream);
+        (void)EXPECT(error == ACL_SUCCESS, "%s: %d", rows[i].what, error);
+        (void)EXPECT(status_of(stream) == rows[i].status, "%s: when is it done?", rows[i].what);
+        (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+    }
+    /* Part of the page-locked block, and beyond its end. */
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpyAsync((char *)pinned + BYTES / 2, BYTES / 2, ptr, BYTES / 2,
+                                              ACL_MEMCPY_DEVICE_TO_HOST, stream));
+    (void)EXPECT(status_of(stream) == ACL_STREAM_STATUS_NOT_READY, "a part of a block");
+    (void)GIVES(ACL_SUCCESS, aclrtFreeHost(pinned));
+    fixture_end();
+}
+
+/* A copy of ordinary memory waits for its stream, and is no synchronisation for the pools. */
+static void test_copies_release_nothing(void)
+{
+    static char ordinary[1 << 15];
+    void *block = NULL, *ptr = NULL;
+    aclrtStream stream = NULL;
+    uint64_t reserved = 0;
+    fixture_begin();
+    aclrtMemPool pool = make_pool(8 * MIB);
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&ptr, sizeof(ordinary), ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtMemPoolMallocAsync(&block, 4 * MIB, pool, stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMemPoolFreeAsync(block, stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpyAsync(ptr, sizeof(ordinary), ordinary, sizeof(ordinary),
+                                              ACL_MEMCPY_HOST_TO_DEVICE, stream));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtMemPoolGetAttr(pool, ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    (void)EXPECT(reserved == 4 * MIB, "%llu", (unsigned long long)reserved);
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(stream));
+    (void)GIVES(ACL_SUCCESS,
+                aclrtMemPoolGetAttr(pool, ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    (void)EXPECT(reserved == 0, "%llu", (unsigned long long)reserved);
+    fixture_end();
+}
+
+struct reader {
+    aclrtContext context;
+    aclrtStream stream;
+    const void *from;
+    char to[8];
+    atomic_bool has_begun;
+    aclError error;
+};
+
+static void *read_behind_a_wait(void *user)
+{
+    struct reader *reader = user;
+    reader->error = aclrtSetCurrentContext(reader->context);
+    atomic_store(&reader->has_begun, true);
+    if (reader->error == ACL_SUCCESS)
+        reader->error = aclrtMemcpyAsync(reader->to, sizeof(reader->to), reader->from, 8,
+                                         ACL_MEMCPY_DEVICE_TO_HOST, reader->stream);
+    return NULL;
+}
+
+/* A stream that waits for an event holds up a copy to ordinary memory until the event comes. */
+static void test_copy_behind_a_wait(void)
+{
+    struct reader reader = {.error = ACL_SUCCESS};
+    aclrtStream other = NULL;
+    aclrtEvent event = NULL;
+    void *ptr = NULL;
+    pthread_t thread;
+    fixture_begin();
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&ptr, 8, ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtMemset(ptr, 8, 'a', 8));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&reader.stream));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&other));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateEvent(&event));
+    (void)GIVES(ACL_SUCCESS, aclrtResetEvent(event, other));
+    (void)GIVES(ACL_SUCCESS, aclrtStreamWaitEvent(reader.stream, event));
+    (void)GIVES(ACL_SUCCESS, aclrtGetCurrentContext(&reader.context));
+    reader.from = ptr;
+    if (EXPECT(pthread_create(&thread, NULL, read_behind_a_wait, &reader) == 0, "a thread")) {
+        while (!atomic_load(&reader.has_begun))
+            (void)sched_yield();
+        for (int i = 0; i < 50; i++)
+            (void)status_of(other); /* time for a copy that does not wait */
+        (void)GIVES(ACL_SUCCESS, aclrtMemset(ptr, 8, 'b', 8));
+        (void)GIVES(ACL_SUCCESS, aclrtRecordEvent(event, other));
+        (void)pthread_join(thread, NULL);
+    }
+    (void)EXPECT(reader.error == ACL_SUCCESS, "%d", reader.error);
+    (void)EXPECT(memcmp(reader.to, "bbbbbbbb", 8) == 0, "read before the event: %.8s", reader.to);
+    fixture_end();
+}
+
 static void test_fills(void)
 {
     char host[64] = "";
@@ -251,6 +380,9 @@ static const struct client_test tests[] = {
     {"what an address is", test_what_an_address_is},
     {"rules of copies", test_copy_rules},
     {"asynchronous copies", test_async_copies},
+    {"when copies are done", test_when_copies_are_done},
+    {"copies release nothing", test_copies_release_nothing},
+    {"a copy behind a wait", test_copy_behind_a_wait},
     {"fills", test_fills},
     {"matrices", test_matrices},
     {"large copies, and between devices", test_large_copies},

@@ -50,7 +50,8 @@ void model_answer_synchronized(struct model *model, uint32_t device, struct soma
     result->message = SOMA_MESSAGE_SYNCHRONIZED;
     result->u.synchronized.status = SOMA_COMPLETION_COMPLETE;
     result->u.synchronized.now_ns = model->now_ns;
-    result->u.synchronized.released_bytes = model_release_idle(model, device);
+    result->u.synchronized.released_bytes =
+        device != MODEL_NONE ? model_release_idle(model, device) : 0;
 }
 
 enum soma_status model_device_synchronize(struct model *model, const struct soma_command *command,
@@ -236,8 +237,9 @@ enum soma_status model_stream_synchronize(struct model *model, const struct soma
         return status;
     bool is_known = model_ready_ns(model, stream, &ready_ns);
     status = model_wait(model, command, is_known, ready_ns, SOMA_STREAM_SYNC_TIMEOUT);
+    bool releases = command->release != 0 || model_has_mutant(model, MUTANT_WAIT_RELEASES);
     if (status == SOMA_OK)
-        model_answer_synchronized(model, (uint32_t)command->device, result);
+        model_answer_synchronized(model, releases ? (uint32_t)command->device : MODEL_NONE, result);
     return status;
 }
 

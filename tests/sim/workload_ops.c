@@ -185,6 +185,8 @@ static void make_stream_wait(struct workload *workload, struct workload_step *st
 {
     put_stream(workload, step, device);
     put_timeout(workload, step);
+    if (workload_chance(workload, 300))
+        workload_set(step, SOMA_FIELD_release, workload_below(workload, 2));
 }
 
 static void make_wait_event(struct workload *workload, struct workload_step *step, uint32_t device)

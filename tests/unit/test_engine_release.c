@@ -133,6 +133,13 @@ static void test_free(void)
 
 /* clang-format off */
 static const struct scene sync_scenes[] = {
+    {"a wait with release 0 only waits",
+     POOL CACHED_3_1_2_1
+     "stream.delay stream=1 durationNs=1ms\n"
+     "stream.synchronize stream=1 release=0 timeoutMs=0 -> STREAM_SYNC_TIMEOUT\n"
+     "stream.synchronize stream=1 release=0 -> status=COMPLETE releasedBytes=0 nowNs=1ms+16us\n"
+     "pool.get pool=1 -> attributes.reservedMemCurrent=11g\n"
+     "stream.synchronize stream=1 release=1 -> releasedBytes=7g"},
     {"synchronising a stream releases all that is idle: the threshold is 0 by default",
      POOL CACHED_3_1_2_1
      "stream.synchronize stream=1 -> releasedBytes=7g\n"
