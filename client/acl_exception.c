@@ -66,17 +66,14 @@ static void remember(const struct client_launch *launch, uint32_t task)
     client_tables_unlock();
 }
 
-/* A launch that succeeds has left an error behind when its kernel failed: a new text. */
 aclError acl_launch(const struct client_launch *launch)
 {
-    char before[CLIENT_TEXT_BYTES];
-    (void)snprintf(before, sizeof(before), "%s", client_error_text());
-    aclError error = client_launch(launch);
+    bool kernel_failed = false;
+    aclError error = client_launch(launch, &kernel_failed);
     if (error != ACL_SUCCESS)
         return error;
     last_task = atomic_fetch_add(&task_count, 1) + 1;
-    if (client_error_last(false) == ACL_ERROR_RT_AICORE_EXCEPTION &&
-        strcmp(before, client_error_text()) != 0)
+    if (kernel_failed)
         remember(launch, last_task);
     return ACL_SUCCESS;
 }

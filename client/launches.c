@@ -69,17 +69,19 @@ static aclError bring_data(const struct client_object *stream, const struct clie
 static void free_data(const struct client_object *stream, const uint64_t *addresses, size_t count)
 {
     struct soma_command command;
+    struct client_errors before = client_errors_save();
     for (size_t i = 0; i < count; i++) {
         memory_command(&command, SOMA_OP_MEMORY_FREE_ASYNC, stream);
         soma_command_set(&command, SOMA_FIELD_ptr, addresses[i]);
         soma_command_set(&command, SOMA_FIELD_stream, stream->id);
         (void)!client_queue(&command);
     }
+    client_errors_restore(&before);
 }
 
 /* ---- the launch ---- */
 
-static aclError run(const struct client_launch *launch)
+static aclError run(const struct client_launch *launch, bool *has_failed)
 {
     struct soma_command command;
     struct soma_kernel_arg block = {SOMA_ARG_BYTES, 0, {launch->block, launch->block_size}};
@@ -89,14 +91,17 @@ static aclError run(const struct client_launch *launch)
     command.kernel = (struct soma_text){launch->function->name, strlen(launch->function->name)};
     command.args = (struct soma_kernel_args){&block, 1};
     command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
+    struct client_errors before = client_errors_save();
     aclError error = client_call(&command, NULL);
-    if (error == ACL_ERROR_RT_AICORE_EXCEPTION && client_stream_set_fault(launch->stream, error))
-        return ACL_SUCCESS; /* the next synchronisation tells */
-    return error;
+    if (error != ACL_ERROR_RT_AICORE_EXCEPTION || !client_stream_set_fault(launch->stream, error))
+        return error;
+    client_errors_restore(&before); /* the next synchronisation tells */
+    *has_failed = true;
+    return ACL_SUCCESS;
 }
 
 /* The block lies in device memory: the stream reads it there, after all that was queued before. */
-static aclError run_from_device(const struct client_launch *launch)
+static aclError run_from_device(const struct client_launch *launch, bool *has_failed)
 {
     struct soma_command command;
     struct client_launch copy = *launch;
@@ -109,15 +114,16 @@ static aclError run_from_device(const struct client_launch *launch)
     soma_command_set(&command, SOMA_FIELD_stream, launch->stream->id);
     aclError error = client_read(&command, copy.block);
     if (error == ACL_SUCCESS)
-        error = run(&copy);
+        error = run(&copy, has_failed);
     free(copy.block);
     return error;
 }
 
-aclError client_launch(const struct client_launch *launch)
+aclError client_launch(const struct client_launch *launch, bool *has_failed)
 {
+    *has_failed = false;
     if (launch->block == NULL)
-        return run_from_device(launch);
+        return run_from_device(launch, has_failed);
     uint64_t *addresses = NULL;
     if (launch->patch_count > 0)
         addresses = calloc(launch->patch_count, sizeof(*addresses));
@@ -131,7 +137,7 @@ aclError client_launch(const struct client_launch *launch)
         memcpy((char *)launch->block + patch->at, &addresses[brought], sizeof(addresses[brought]));
     }
     if (error == ACL_SUCCESS)
-        error = run(launch);
+        error = run(launch, has_failed);
     while (brought > 0 && addresses[brought - 1] == 0)
         brought--; /* the one that failed */
     free_data(launch->stream, addresses, brought);

@@ -7,6 +7,7 @@
 #include "handle.h"
 #include "status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A pointer in the block whose data has to be brought to the device. */
@@ -27,8 +28,10 @@ struct client_launch {
     size_t patch_count;
 };
 
-/* Queue it. A kernel that fails when it runs is told at the next synchronisation. */
-aclError client_launch(const struct client_launch *launch) SOMA_MUST_USE;
+/* Queue it.
+ *   has_failed  out: the kernel has failed, which is a success here and leaves no error: the next
+ *               synchronisation tells */
+aclError client_launch(const struct client_launch *launch, bool *has_failed) SOMA_MUST_USE;
 
 /* Look up what a launch runs and where. ACL_SUCCESS; 100000 NULL function; 107017; 107002; 107003.
  */

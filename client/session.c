@@ -157,10 +157,12 @@ static void delete_session(const struct client_session *session, long timeout_ms
     struct client_endpoint endpoint = session->endpoint;
     char path[128];
     cJSON *root = NULL;
+    struct client_errors before = client_errors_save();
     if (endpoint.timeout_ms > timeout_ms)
         endpoint.timeout_ms = timeout_ms;
     (void)snprintf(path, sizeof(path), "/v1/sessions/%s", session->id);
     (void)!send_json(&endpoint, SOMA_METHOD_DELETE, path, NULL, &root);
+    client_errors_restore(&before); /* when it cannot be told, the lease ends the session */
     cJSON_Delete(root);
 }
 

@@ -26,9 +26,12 @@ bool gives(aclError want, aclError got, const char *call, const char *file, int 
 {
     const char *text = aclGetRecentErrMsg();
     vary_batches();
-    if (want == ACL_SUCCESS || got != want)
-        return expect_that(got == want, file, line, "%s gave %d, not %d: %s", call, got, want,
+    if (got != want)
+        return expect_that(false, file, line, "%s gave %d, not %d: %s", call, got, want,
                            text != NULL ? text : "(no text)");
+    if (want == ACL_SUCCESS)
+        return expect_that(text == NULL, file, line, "%s succeeded and left a text: %s", call,
+                           text != NULL ? text : "");
     (void)snprintf(last_text, sizeof(last_text), "%s", text != NULL ? text : "");
     size_t len = strcspn(call, "(");
     bool good = text != NULL && strncmp(text, call, len) == 0 && strncmp(text + len, ": ", 2) == 0;

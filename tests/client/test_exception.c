@@ -28,8 +28,9 @@ static void on_failure(aclrtExceptionInfo *info)
     seen.thread = aclrtGetThreadIdFromExceptionInfo(info);
     seen.device = aclrtGetDeviceIdFromExceptionInfo(info);
     seen.code = aclrtGetErrorCodeFromExceptionInfo(info);
-    (void)GIVES(ACL_SUCCESS, aclrtGetArgsFromExceptionInfo(info, &seen.args, &seen.args_bytes));
-    (void)GIVES(ACL_SUCCESS, aclrtGetFuncHandleFromExceptionInfo(info, &seen.function));
+    (void)EXPECT(aclrtGetArgsFromExceptionInfo(info, &seen.args, &seen.args_bytes) == ACL_SUCCESS &&
+                     aclrtGetFuncHandleFromExceptionInfo(info, &seen.function) == ACL_SUCCESS,
+                 "what failed");
     (void)GIVES(ACL_ERROR_INVALID_PARAM, aclrtGetFuncHandleFromExceptionInfo(info, NULL));
     (void)GIVES(ACL_ERROR_INVALID_PARAM,
                 aclrtGetArgsFromExceptionInfo(info, NULL, &seen.args_bytes));

@@ -165,6 +165,7 @@ static void test_tensors(void)
     (void)GIVES(ACL_SUCCESS, soma_tque_free_tensor(tque, c));
     (void)is_text(107017, soma_tque_free_tensor(tque, c), "(NO_SUCH_TENSOR)");
     (void)EXPECT(soma_tque_free_tensor(other, b) != ACL_SUCCESS, "a tensor of another queue");
+    (void)aclGetRecentErrMsg();
     soma_tpipe second = make_pipe();
     (void)is_text(100000, soma_tpipe_init_tque(second, tque, 1, 32, NULL), "share nothing");
     soma_ttensor foreign = {second.id, b.id, 0, 0};
