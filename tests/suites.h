@@ -62,6 +62,8 @@ struct soma_suite {
     S(sessions)                                                                                    \
     S(metrics)                                                                                     \
     S(engine_contents)                                                                             \
+    S(engine_addresses)                                                                            \
+    S(addresses_model)                                                                             \
     S(engine_device)                                                                               \
     S(engine_space)                                                                                \
     S(engine_timeline)                                                                             \

@@ -17,7 +17,13 @@
 #define SOMA_ADDRESS_END UINT64_C(0x500000000000)        /* end of the large area */
 #define SOMA_ADDRESS_SMALL_BASE UINT64_C(0x500000000000) /* allocations in 4 KiB pages */
 #define SOMA_ADDRESS_SMALL_END UINT64_C(0x540000000000)
+/* Where an engine keeps the contents of physical memory. Nobody outside sees these addresses. */
+#define SOMA_PHYSICAL_BASE UINT64_C(0x540000000000)
+#define SOMA_PHYSICAL_END UINT64_C(0x640000000000)
+#define SOMA_GIANT_PAGE_BYTES UINT64_C(1073741824)     /* the larger page of physical memory */
+#define SOMA_MANAGED_BYTES_MAX UINT64_C(3298534883328) /* aclrtMemAllocManaged, in sum: 3 TiB */
 
+#define SOMA_ARCH_A2 2201u   /* npu_arch of Ascend910B and Ascend910_93 */
 #define SOMA_DEVICES_MAX 64u /* devices of one session */
 #define SOMA_DEVICES_DEFAULT 8u
 #define SOMA_SOC_DEFAULT "Ascend910B1"

@@ -196,7 +196,7 @@ static bool check_stream(const struct engine *engine, const struct stream *strea
 static bool check_device(const struct engine *engine, const struct device *device,
                          const struct finding *finding)
 {
-    uint64_t set_aside = 0, on_demand = 0, allocated = 0, pools = 0, streams = 0;
+    uint64_t set_aside = 0, on_demand = 0, allocated = 0, physical = 0, pools = 0, streams = 0;
     struct tree_node *node;
     for (node = tree_first(&engine->pools); node != NULL; node = tree_next(node)) {
         const struct pool *pool = TREE_ENTRY(node, struct pool, by_id);
@@ -210,6 +210,10 @@ static bool check_device(const struct engine *engine, const struct device *devic
         const struct allocation *a = TREE_ENTRY(node, struct allocation, by_address);
         allocated += a->device == device ? a->paged_size : 0;
     }
+    for (node = tree_first(&engine->physicals); node != NULL; node = tree_next(node)) {
+        const struct physical *p = TREE_ENTRY(node, struct physical, by_id);
+        physical += p->device == device ? p->size : 0;
+    }
     for (node = tree_first(&engine->streams); node != NULL; node = tree_next(node)) {
         const struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
         streams += stream->device == device && stream->is_alive && stream->id != 0;
@@ -217,9 +221,10 @@ static bool check_device(const struct engine *engine, const struct device *devic
     if (pools != device->pool_count || streams != device->stream_count)
         return fault(finding, "its objects are miscounted", "device", device->number);
     if (set_aside != device->set_aside_bytes || on_demand != device->on_demand_bytes ||
-        allocated != device->allocated_bytes ||
-        set_aside + on_demand + allocated > device->total_bytes)
-        return fault(finding, "free, set aside, mapped and allocated do not make its total",
+        allocated != device->allocated_bytes || physical != device->physical_bytes ||
+        set_aside + on_demand + allocated + physical > device->total_bytes)
+        return fault(finding,
+                     "free, set aside, mapped, allocated and physical do not make its total",
                      "device", device->number);
     return true;
 }
@@ -248,6 +253,17 @@ static bool check_space(const struct engine *engine, const struct space *space, 
         const struct allocation *a = TREE_ENTRY(node, struct allocation, by_address);
         bytes += a->address >= address && a->address < end ? a->paged_size : 0;
     }
+    for (node = tree_first(&engine->reservations); node != NULL; node = tree_next(node)) {
+        const struct reservation *r = TREE_ENTRY(node, struct reservation, by_address);
+        const struct mapping *managed =
+            TREE_ENTRY(r->is_managed ? tree_first(&r->mappings) : NULL, struct mapping, by_address);
+        bytes += r->address >= address && r->address < end ? r->size : 0;
+        bytes += address == SOMA_PHYSICAL_BASE && managed != NULL ? managed->physical->size : 0;
+    }
+    for (node = tree_first(&engine->physicals); node != NULL; node = tree_next(node)) {
+        const struct physical *p = TREE_ENTRY(node, struct physical, by_id);
+        bytes += p->contents >= address && p->contents < end ? p->size : 0;
+    }
     return bytes == end - address || fault(finding, "bytes are lost", "address space", address);
 }
 
@@ -275,6 +291,62 @@ static bool check_host_funcs(const struct engine *engine, const struct finding *
         untaken--;
     return untaken == 0 ||
            fault(finding, "its host functions are miscounted", "command", engine->command_number);
+}
+
+/* ---- reserved addresses ---- */
+
+/* Mappings in order, apart, inside, and of one device; sums right. counts: of each physical's. */
+static bool check_reservation(const struct engine *engine, const struct reservation *reservation,
+                              const struct finding *finding)
+{
+    uint64_t end = reservation->address, bytes = 0, count = 0;
+    const struct device *device = NULL;
+    if (!tree_check(&reservation->mappings))
+        return fault(finding, "a tree is out of order", "reservation", reservation->address);
+    for (struct tree_node *node = tree_first(&reservation->mappings); node != NULL;
+         node = tree_next(node)) {
+        const struct mapping *mapping = TREE_ENTRY(node, struct mapping, by_address);
+        const struct physical *physical = mapping->physical;
+        if (mapping->address < end || node->major != mapping->address || physical->mappings == 0 ||
+            (count > 0 && physical->device != device))
+            return fault(finding, "mappings overlap, or are of several devices", "reservation",
+                         reservation->address);
+        if (physical->id != 0 && tree_find(&engine->physicals, physical->id, 0) != &physical->by_id)
+            return fault(finding, "a mapping's physical memory is gone", "reservation",
+                         reservation->address);
+        device = physical->device;
+        end = mapping->address + physical->size;
+        bytes += physical->size;
+        count++;
+    }
+    return (end <= reservation->address + reservation->size &&
+            count == reservation->mapping_count && bytes == reservation->mapped_bytes &&
+            (!reservation->is_managed || (count == 1 && bytes == reservation->size))) ||
+           fault(finding, "its sums are not those of its mappings", "reservation",
+                 reservation->address);
+}
+
+static bool check_reservations(const struct engine *engine, const struct finding *finding)
+{
+    uint64_t mapped = 0, counted = 0, managed = 0;
+    struct tree_node *node;
+    if (!tree_check(&engine->reservations) || !tree_check(&engine->physicals))
+        return fault(finding, "a tree is out of order", "command", engine->command_number);
+    for (node = tree_first(&engine->reservations); node != NULL; node = tree_next(node)) {
+        const struct reservation *r = TREE_ENTRY(node, struct reservation, by_address);
+        if (!check_reservation(engine, r, finding))
+            return false;
+        mapped += r->is_managed ? 0 : r->mapping_count;
+        managed += r->is_managed ? r->size : 0;
+    }
+    for (node = tree_first(&engine->physicals); node != NULL; node = tree_next(node)) {
+        const struct physical *p = TREE_ENTRY(node, struct physical, by_id);
+        counted += p->mappings;
+        if (p->handles == 0 && p->mappings == 0)
+            return fault(finding, "nobody holds it", "physical memory", p->id);
+    }
+    return (mapped == counted && managed == engine->managed_bytes) ||
+           fault(finding, "its mappings are miscounted", "command", engine->command_number);
 }
 
 static bool check_pipes(const struct engine *engine, const struct finding *finding)
@@ -309,11 +381,15 @@ bool engine_check(const struct engine *engine, char *why, size_t why_bytes)
         if (!check_stream(engine, TREE_ENTRY(node, struct stream, by_id), &finding))
             return false;
     }
+    if (!check_reservations(engine, &finding))
+        return false;
     for (uint32_t i = 0; i < engine->device_count; i++) {
         if (!check_device(engine, &engine->devices[i], &finding))
             return false;
     }
     return check_host_funcs(engine, &finding) && check_pipes(engine, &finding) &&
+           check_space(engine, &engine->contents, SOMA_PHYSICAL_BASE, SOMA_PHYSICAL_END,
+                       &finding) &&
            check_space(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END, &finding) &&
            check_space(engine, &engine->small, SOMA_ADDRESS_SMALL_BASE, SOMA_ADDRESS_SMALL_END,
                        &finding);

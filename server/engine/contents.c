@@ -45,6 +45,112 @@ enum soma_status contents_finish(struct call *call, struct submission *sub, enum
     return status;
 }
 
+/* ---- bytes that may lie in several mappings ---- */
+
+/* Where the contents of an address are kept, and how many of the next size_bytes lie together. */
+static uint64_t piece_at(const struct engine *engine, uint64_t address, uint64_t size_bytes,
+                         uint64_t *contents)
+{
+    struct engine_piece piece;
+    engine_translate(engine, address, &piece);
+    *contents = piece.address;
+    return piece.bytes < size_bytes ? piece.bytes : size_bytes;
+}
+
+/* The same for the last bytes of [address, address + size_bytes). */
+static uint64_t piece_before(const struct engine *engine, uint64_t address, uint64_t size_bytes,
+                             uint64_t *contents)
+{
+    struct engine_piece piece;
+    engine_translate(engine, address + size_bytes - 1, &piece);
+    uint64_t bytes = piece.before < size_bytes ? piece.before + 1 : size_bytes;
+    *contents = piece.address + 1 - bytes;
+    return bytes;
+}
+
+enum soma_status contents_touch(struct call *call, uint64_t address, uint64_t size_bytes)
+{
+    const struct engine_bytes *bytes = &call->engine->bytes;
+    enum soma_status status = SOMA_OK;
+    uint64_t contents;
+    for (uint64_t at = 0, piece; at < size_bytes && status == SOMA_OK; at += piece) {
+        piece = piece_at(call->engine, address + at, size_bytes - at, &contents);
+        status = bytes->touch(bytes->ctx, contents, piece, call->error);
+    }
+    return status;
+}
+
+/* A write to several pieces must not stop half way; one to a single piece does not. */
+static enum soma_status touch_all(struct call *call, uint64_t address, uint64_t size_bytes)
+{
+    uint64_t contents;
+    bool is_one = piece_at(call->engine, address, size_bytes, &contents) == size_bytes;
+    return is_one ? SOMA_OK : contents_touch(call, address, size_bytes);
+}
+
+enum soma_status contents_write(struct call *call, uint64_t address, const void *from,
+                                uint64_t size_bytes)
+{
+    const struct engine_bytes *bytes = &call->engine->bytes;
+    enum soma_status status = touch_all(call, address, size_bytes);
+    uint64_t contents;
+    for (uint64_t at = 0, piece; at < size_bytes && status == SOMA_OK; at += piece) {
+        piece = piece_at(call->engine, address + at, size_bytes - at, &contents);
+        status = bytes->write(bytes->ctx, contents, (const char *)from + at, piece, call->error);
+    }
+    return status;
+}
+
+enum soma_status contents_read(struct call *call, uint64_t address, void *to, uint64_t size_bytes)
+{
+    const struct engine_bytes *bytes = &call->engine->bytes;
+    enum soma_status status = SOMA_OK;
+    uint64_t contents;
+    for (uint64_t at = 0, piece; at < size_bytes && status == SOMA_OK; at += piece) {
+        piece = piece_at(call->engine, address + at, size_bytes - at, &contents);
+        status = bytes->read(bytes->ctx, contents, (char *)to + at, piece, call->error);
+    }
+    return status;
+}
+
+static enum soma_status set_all(struct call *call, uint64_t address, uint8_t value,
+                                uint64_t size_bytes)
+{
+    const struct engine_bytes *bytes = &call->engine->bytes;
+    enum soma_status status = touch_all(call, address, size_bytes);
+    uint64_t contents;
+    for (uint64_t at = 0, piece; at < size_bytes && status == SOMA_OK; at += piece) {
+        piece = piece_at(call->engine, address + at, size_bytes - at, &contents);
+        status = bytes->set(bytes->ctx, contents, value, piece, call->error);
+    }
+    return status;
+}
+
+/* As memmove: from the end when dst lies behind src. */
+static enum soma_status copy_all(struct call *call, uint64_t dst, uint64_t src, uint64_t size_bytes)
+{
+    const struct engine *engine = call->engine;
+    const struct engine_bytes *bytes = &engine->bytes;
+    enum soma_status status = touch_all(call, dst, size_bytes);
+    bool is_backward = dst > src;
+    for (uint64_t left = size_bytes, piece; left > 0 && status == SOMA_OK; left -= piece) {
+        uint64_t at = is_backward ? 0 : size_bytes - left, to, from;
+        if (is_backward) {
+            piece = piece_before(engine, dst, left, &to);
+            uint64_t other = piece_before(engine, src, left, &from);
+            uint64_t shorter = other < piece ? other : piece;
+            to += piece - shorter;
+            from += other - shorter;
+            piece = shorter;
+        } else {
+            piece = piece_at(engine, dst + at, left, &to);
+            piece = piece_at(engine, src + at, piece, &from);
+        }
+        status = bytes->copy(bytes->ctx, to, from, piece, call->error);
+    }
+    return status;
+}
+
 enum soma_status memory_set(struct call *call)
 {
     const struct soma_command *command = call->command;
@@ -57,8 +163,7 @@ enum soma_status memory_set(struct call *call)
     if (status != SOMA_OK)
         return status;
     if (engine->has_bytes)
-        status = engine->bytes.set(engine->bytes.ctx, range.address, (uint8_t)command->value,
-                                   range.size, call->error);
+        status = set_all(call, range.address, (uint8_t)command->value, range.size);
     return contents_finish(call, &sub, status);
 }
 
@@ -75,8 +180,7 @@ enum soma_status memory_copy(struct call *call)
     if (status != SOMA_OK)
         return status;
     if (engine->has_bytes)
-        status = engine->bytes.copy(engine->bytes.ctx, command->dst, command->src, command->size,
-                                    call->error);
+        status = copy_all(call, command->dst, command->src, command->size);
     return contents_finish(call, &sub, status);
 }
 
@@ -153,6 +257,20 @@ static enum soma_status check_reduction(struct call *call)
     return SOMA_OK;
 }
 
+/* Pieces are whole elements: they end at multiples of 2 MiB, as aligned addresses see them. */
+static enum soma_status reduce_all(struct call *call, const struct engine_reduce *what)
+{
+    const struct engine *engine = call->engine;
+    enum soma_status status = touch_all(call, what->dst, what->size_bytes);
+    struct engine_reduce part = *what;
+    for (uint64_t at = 0; at < what->size_bytes && status == SOMA_OK; at += part.size_bytes) {
+        part.size_bytes = piece_at(engine, what->dst + at, what->size_bytes - at, &part.dst);
+        part.size_bytes = piece_at(engine, what->src + at, part.size_bytes, &part.src);
+        status = engine->bytes.reduce(engine->bytes.ctx, &part, call->error);
+    }
+    return status;
+}
+
 enum soma_status memory_reduce(struct call *call)
 {
     const struct soma_command *command = call->command;
@@ -171,7 +289,7 @@ enum soma_status memory_reduce(struct call *call)
     if (status != SOMA_OK)
         return status;
     if (engine->has_bytes)
-        status = engine->bytes.reduce(engine->bytes.ctx, &what, call->error);
+        status = reduce_all(call, &what);
     return contents_finish(call, &sub, status);
 }
 
@@ -189,8 +307,7 @@ enum soma_status memory_write(struct call *call)
     if (status != SOMA_OK)
         return status;
     if (engine->has_bytes)
-        status = engine->bytes.write(engine->bytes.ctx, range.address, command->data.ptr,
-                                     range.size, call->error);
+        status = contents_write(call, range.address, command->data.ptr, range.size);
     return contents_finish(call, &sub, status);
 }
 
@@ -212,7 +329,6 @@ enum soma_status memory_read(struct call *call)
     if (data->ptr == NULL)
         return contents_finish(call, &sub, engine_no_memory(call));
     data->len = (size_t)range.size;
-    status =
-        engine->bytes.read(engine->bytes.ctx, range.address, data->ptr, range.size, call->error);
+    status = contents_read(call, range.address, data->ptr, range.size);
     return contents_finish(call, &sub, status);
 }

@@ -18,7 +18,7 @@ struct device *device_find(struct call *call)
 uint64_t device_free_bytes(const struct device *device)
 {
     return device->total_bytes - device->set_aside_bytes - device->on_demand_bytes -
-           device->allocated_bytes;
+           device->allocated_bytes - device->physical_bytes;
 }
 
 static void describe(const struct engine *engine, const struct device *device,
@@ -108,7 +108,7 @@ enum soma_status device_synchronize(struct call *call)
     return status == SOMA_OK ? device_release(call, device) : status;
 }
 
-/* Pools, allocations and events of the device. */
+/* Pools, allocations, physical memory and events of the device. */
 static void release_objects(struct engine *engine, const struct device *device)
 {
     struct tree_node *node, *next;
@@ -125,6 +125,9 @@ static void release_objects(struct engine *engine, const struct device *device)
         if (allocation->device == device)
             allocation_release(engine, allocation);
     }
+    for (node = tree_first(&engine->reservations); node != NULL; node = tree_next(node))
+        reservation_unmap_all(engine, TREE_ENTRY(node, struct reservation, by_address), device);
+    physicals_release(engine, device);
     for (node = tree_first(&engine->events); node != NULL; node = next) {
         struct event *event = TREE_ENTRY(node, struct event, by_id);
         next = tree_next(node);

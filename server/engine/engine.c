@@ -99,7 +99,8 @@ struct engine *engine_create(const struct engine_config *config, const struct en
     }
     if (!devices_init(engine, config) ||
         !space_init(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END) ||
-        !space_init(engine, &engine->small, SOMA_ADDRESS_SMALL_BASE, SOMA_ADDRESS_SMALL_END)) {
+        !space_init(engine, &engine->small, SOMA_ADDRESS_SMALL_BASE, SOMA_ADDRESS_SMALL_END) ||
+        !space_init(engine, &engine->contents, SOMA_PHYSICAL_BASE, SOMA_PHYSICAL_END)) {
         engine_destroy(engine);
         return NULL;
     }
@@ -133,6 +134,9 @@ void engine_destroy(struct engine *engine)
         allocation_release(engine, TREE_ENTRY(node, struct allocation, by_address));
     while ((node = tree_first(&engine->host_funcs)) != NULL)
         host_func_release(engine, TREE_ENTRY(node, struct host_func, by_id));
+    while ((node = tree_first(&engine->reservations)) != NULL)
+        reservation_release(engine, TREE_ENTRY(node, struct reservation, by_address));
+    physicals_release(engine, NULL);
     while ((node = tree_first(&engine->events)) != NULL)
         event_release(engine, TREE_ENTRY(node, struct event, by_id));
     while ((node = tree_first(&engine->pipes)) != NULL)
@@ -141,6 +145,7 @@ void engine_destroy(struct engine *engine)
     spares_clear(engine);
     space_clear(engine, &engine->large);
     space_clear(engine, &engine->small);
+    space_clear(engine, &engine->contents);
     engine_free(engine, engine->devices);
     engine->mem.release(engine->mem.ctx, engine);
 }
@@ -192,6 +197,18 @@ static command_handler *const handlers[SOMA_OP_COUNT] = {
     [SOMA_OP_MEMORY_COPY] = memory_copy,
     [SOMA_OP_MEMORY_REDUCE] = memory_reduce,
     [SOMA_OP_MEMORY_RANDOM] = memory_random,
+    [SOMA_OP_MEMORY_MALLOC_MANAGED] = memory_malloc_managed,
+    [SOMA_OP_MEMORY_RESERVE] = memory_reserve,
+    [SOMA_OP_MEMORY_RELEASE] = memory_release,
+    [SOMA_OP_MEMORY_RESERVATIONS] = memory_reservations,
+    [SOMA_OP_MEMORY_MAP] = memory_map,
+    [SOMA_OP_MEMORY_UNMAP] = memory_unmap,
+    [SOMA_OP_MEMORY_SET_ACCESS] = memory_set_access,
+    [SOMA_OP_MEMORY_GET_ACCESS] = memory_get_access,
+    [SOMA_OP_MEMORY_MALLOC_PHYSICAL] = memory_malloc_physical,
+    [SOMA_OP_MEMORY_GET_PHYSICAL] = memory_get_physical,
+    [SOMA_OP_MEMORY_FREE_PHYSICAL] = memory_free_physical,
+    [SOMA_OP_MEMORY_RETAIN_PHYSICAL] = memory_retain_physical,
     [SOMA_OP_MEMORY_DESCRIBE] = memory_describe,
     [SOMA_OP_MEMORY_WRITE] = memory_write,
     [SOMA_OP_MEMORY_READ] = memory_read,
@@ -248,6 +265,9 @@ static uint64_t essence(const struct soma_result *result)
     case SOMA_MESSAGE_POOL_CREATED: return result->u.pool_created.base_address;
     case SOMA_MESSAGE_POOL_DESTROYED: return result->u.pool_destroyed.leaked_bytes;
     case SOMA_MESSAGE_MEMORY_BLOCK: return result->u.memory_block.ptr;
+    case SOMA_MESSAGE_PHYSICAL: return result->u.physical.physical + result->u.physical.handles;
+    case SOMA_MESSAGE_PHYSICAL_LEFT: return result->u.physical_left.handles;
+    case SOMA_MESSAGE_ACCESS_RIGHT: return (uint64_t)result->u.access_right.access;
     case SOMA_MESSAGE_SYNCHRONIZED: return result->u.synchronized.released_bytes;
     case SOMA_MESSAGE_STREAM_CREATED: return result->u.stream_created.stream;
     case SOMA_MESSAGE_HOST_FUNC: return result->u.host_func.host_func;
@@ -379,13 +399,17 @@ void engine_counts(const struct engine *engine, struct soma_counts *counts)
         counts->pool_allocations += TREE_ENTRY(node, struct pool, by_id)->live_allocations;
     for (node = tree_first(&engine->allocations); node != NULL; node = tree_next(node))
         counts->device_allocations += !TREE_ENTRY(node, struct allocation, by_address)->is_freeing;
+    for (node = tree_first(&engine->physicals); node != NULL; node = tree_next(node))
+        counts->physical_allocations++;
+    for (node = tree_first(&engine->reservations); node != NULL; node = tree_next(node))
+        counts->device_allocations += TREE_ENTRY(node, struct reservation, by_address)->is_managed;
 }
 
 uint64_t engine_mapped_bytes(const struct engine *engine)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < engine->device_count; i++)
-        bytes += engine->devices[i].allocated_bytes;
+        bytes += engine->devices[i].allocated_bytes + engine->devices[i].physical_bytes;
     for (struct tree_node *node = tree_first(&engine->pools); node != NULL; node = tree_next(node))
         bytes += pool_reserved(TREE_ENTRY(node, struct pool, by_id));
     return bytes;
@@ -409,12 +433,48 @@ void engine_totals(const struct engine *engine, struct engine_totals *totals)
     }
 }
 
+/* Managed memory, then physical memory, which has no address of its own. Returns how many. */
+static size_t other_leaks(const struct engine *engine, struct soma_leak *leaks, size_t room)
+{
+    size_t filled = 0;
+    struct tree_node *node;
+    for (node = tree_first(&engine->reservations); node != NULL && filled < room;
+         node = tree_next(node)) {
+        const struct reservation *r = TREE_ENTRY(node, struct reservation, by_address);
+        const struct mapping *mapping =
+            TREE_ENTRY(tree_first(&r->mappings), struct mapping, by_address);
+        if (r->is_managed)
+            leaks[filled++] = (struct soma_leak){SOMA_MEMORY_KIND_MANAGED,
+                                                 0,
+                                                 SOMA_NONE,
+                                                 r->address,
+                                                 r->size,
+                                                 r->requested_size,
+                                                 SOMA_NONE,
+                                                 mapping->physical->allocated_by};
+    }
+    for (node = tree_first(&engine->physicals); node != NULL && filled < room;
+         node = tree_next(node)) {
+        const struct physical *p = TREE_ENTRY(node, struct physical, by_id);
+        leaks[filled++] = (struct soma_leak){SOMA_MEMORY_KIND_PHYSICAL,
+                                             p->device->number,
+                                             SOMA_NONE,
+                                             0,
+                                             p->size,
+                                             p->size,
+                                             SOMA_NONE,
+                                             p->allocated_by};
+    }
+    return filled;
+}
+
 enum soma_status engine_leaks(struct engine *engine, size_t max, struct soma_leak **items,
                               size_t *count)
 {
     struct soma_counts counts;
     engine_counts(engine, &counts);
-    uint64_t live = counts.pool_allocations + counts.device_allocations;
+    uint64_t live =
+        counts.pool_allocations + counts.device_allocations + counts.physical_allocations;
     size_t room = live < max ? (size_t)live : max;
     *items = NULL;
     *count = 0;
@@ -441,6 +501,7 @@ enum soma_status engine_leaks(struct engine *engine, size_t max, struct soma_lea
                 a->requested_size,       SOMA_NONE,         a->allocated_by};
         next = tree_next(next);
     }
+    filled += other_leaks(engine, leaks + filled, room - filled);
     *items = leaks;
     *count = filled;
     return SOMA_OK;

@@ -40,7 +40,8 @@ struct engine_random {
 };
 
 /* The bytes behind device addresses. The engine checks every range before it calls; a range never
- * leaves one pool block or one allocation. A failing call changes nothing.
+ * leaves one pool block, one allocation or one piece of physical memory, which is reserved at an
+ * address of its own. A failing call changes nothing.
  * A NULL table means that nobody keeps contents, as in a copy that only predicts: writing, copying
  * and setting take their time, reading takes its time and answers no bytes, a kernel takes
  * command->kernel_cost_ns. */
@@ -53,6 +54,9 @@ struct engine_bytes {
     void (*release)(void *ctx, uint64_t address, uint64_t size_bytes);
     /* The contents of this part of a range are gone: it reads as zero and costs no memory. */
     void (*unmap)(void *ctx, uint64_t address, uint64_t size_bytes);
+    /* From now on a write there does not fail for want of memory. */
+    enum soma_status (*touch)(void *ctx, uint64_t address, uint64_t size_bytes,
+                              struct soma_error *error);
     enum soma_status (*write)(void *ctx, uint64_t address, const void *from, uint64_t size_bytes,
                               struct soma_error *error);
     enum soma_status (*read)(void *ctx, uint64_t address, void *to, uint64_t size_bytes,
@@ -153,16 +157,27 @@ struct engine_totals {
 
 void engine_totals(const struct engine *engine, struct engine_totals *totals);
 
-/* Live pool blocks and allocations, for the report at the session's end: allocates *items (give
- * back with the mem table) and says how many. At most `max` are listed, lowest address first. */
+/* Live pool blocks, allocations, managed and physical memory, for the report at the session's end:
+ * allocates *items (give back with the mem table) and says how many. At most `max` are listed:
+ * blocks and allocations by address, then managed, then physical memory. */
 enum soma_status engine_leaks(struct engine *engine, size_t max, struct soma_leak **items,
                               size_t *count) SOMA_MUST_USE;
 
-/* The live block that holds [address, address + size_bytes) on this device. SOMA_OK and its start,
- * size (rounded) and the size that was asked for, or SOMA_INVALID_ADDRESS with a message. */
+/* The live block, or the mappings that touch, that hold [address, address + size_bytes) and that
+ * this device may access; contents by engine_translate, piece by piece. SOMA_OK and its start, size
+ * (rounded) and the size that was asked for, or SOMA_INVALID_ADDRESS with a message. */
 enum soma_status engine_resolve(const struct engine *engine, uint64_t device, uint64_t address,
                                 uint64_t size_bytes, uint64_t *base, uint64_t *block_bytes,
                                 uint64_t *requested_bytes, struct soma_error *error);
+
+/* Where the contents of an address are kept, for the owner of engine_bytes: that table knows pools
+ * and allocations by their own addresses, and physical and managed memory by others. */
+struct engine_piece {
+    uint64_t address;       /* for engine_bytes */
+    uint64_t before, bytes; /* so many together below it, and from it on */
+};
+
+void engine_translate(const struct engine *engine, uint64_t address, struct engine_piece *piece);
 
 /* Verify every invariant of the state. true, or false and a sentence in why (why_bytes long).
  * Builds with SOMA_ENGINE_CHECK call it after each command and abort when it fails. */

@@ -27,7 +27,8 @@ enum id_kind {
     ID_TBUF,
     ID_TBUFPOOL,
     ID_TENSOR,
-    ID_HOST_FUNC
+    ID_HOST_FUNC,
+    ID_PHYSICAL
 };
 
 /* ---- engine.c ---- */
@@ -133,6 +134,9 @@ void space_clear(struct engine *engine, struct space *space);
  * SOMA_OK, SOMA_ADDRESS_SPACE_EXHAUSTED, SOMA_OUT_OF_MEMORY (no message). */
 enum soma_status space_take(struct engine *engine, struct space *space, uint64_t size,
                             uint64_t *address, struct gap **gap);
+/* The same at this address; SOMA_ADDRESS_SPACE_EXHAUSTED: part of it is taken or outside. */
+enum soma_status space_take_at(struct engine *engine, struct space *space, uint64_t address,
+                               uint64_t size, struct gap **gap);
 void space_give(struct engine *engine, struct space *space, uint64_t address, uint64_t size,
                 struct gap *gap);
 
@@ -212,15 +216,58 @@ struct range {
 struct place {
     const struct pool *pool; /* NULL: an allocation */
     uint64_t base, size, requested_size;
+    const struct reservation *reservation; /* NULL: neither mapped nor managed memory */
 };
 /* SOMA_OK and *place, or SOMA_INVALID_ADDRESS with a message. */
 enum soma_status memory_locate(const struct engine *engine, const struct device *device,
                                const struct range *range, struct place *place,
                                struct soma_error *error);
+/* Whether the device has room for so much, if idle memory of pools that draw on it goes where
+ * *must_trim says so. SOMA_OK, SOMA_DEVICE_OUT_OF_MEMORY, SOMA_OUT_OF_MEMORY. */
+enum soma_status memory_check_room(struct call *call, const struct device *device, uint64_t bytes,
+                                   bool *must_trim);
+void memory_trim(struct call *call, const struct device *device); /* after memory_check_room */
 void allocation_release(struct engine *engine, struct allocation *allocation);
 command_handler memory_info, memory_malloc, memory_free, memory_free_async, memory_describe;
 
+/* ---- physical.c ---- */
+struct physical *physical_find(struct call *call, uint64_t id); /* NULL with *error set */
+/* New memory without handles or mappings; device NULL: of no device. Room was checked. */
+enum soma_status physical_new(struct call *call, struct device *device, uint64_t size,
+                              struct physical **out);
+void physical_drop(struct engine *engine, struct physical *physical); /* unless it is in use */
+/* Handles of memory of this device (NULL: of all) are gone; what is still mapped stays. */
+void physicals_release(struct engine *engine, const struct device *device);
+void physical_describe(const struct physical *physical, struct soma_physical *out);
+command_handler memory_malloc_physical, memory_free_physical, memory_get_physical;
+
+/* ---- addresses.c ---- */
+struct reservation *reservation_at(const struct engine *engine, uint64_t address);
+/* memory_locate for an address of this reservation. The place begins with the mapping that holds
+ * the address and ends with the one that holds the range's end, or the last that the device may
+ * access; requested_size is the first mapping's, or what was asked for of managed memory. */
+enum soma_status reservation_locate(const struct reservation *reservation,
+                                    const struct device *device, const struct range *range,
+                                    struct place *place, struct soma_error *error);
+/* Widen a place to all mappings around it that touch and that the device may access. */
+void reservation_run(const struct reservation *reservation, const struct device *device,
+                     struct place *place);
+/* Unmap what belongs to this device; NULL: all. */
+void reservation_unmap_all(struct engine *engine, struct reservation *reservation,
+                           const struct device *device);
+void reservation_release(struct engine *engine, struct reservation *reservation);
+command_handler memory_reserve, memory_release, memory_reservations, memory_map, memory_unmap;
+command_handler memory_retain_physical, memory_set_access, memory_get_access;
+command_handler memory_malloc_managed;
+
 /* ---- contents.c, random.c ---- */
+/* See that writes to these bytes cannot fail for want of memory. */
+enum soma_status contents_touch(struct call *call, uint64_t address, uint64_t size_bytes);
+/* Write to, and read from, live memory, which may lie in several mappings. A refusal changes
+ * nothing. */
+enum soma_status contents_write(struct call *call, uint64_t address, const void *from,
+                                uint64_t size_bytes);
+enum soma_status contents_read(struct call *call, uint64_t address, void *to, uint64_t size_bytes);
 /* Check device, ranges and stream, and prepare the task: all that can be refused but the bytes
  * themselves. sub->stream NULL afterwards: the host waits. */
 enum soma_status contents_prepare(struct call *call, const struct range *ranges, size_t count,

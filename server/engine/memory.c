@@ -101,7 +101,7 @@ static uint64_t trimmable(const struct engine *engine, const struct device *devi
     return bytes;
 }
 
-static void trim_on_demand_pools(struct call *call, const struct device *device)
+void memory_trim(struct call *call, const struct device *device)
 {
     struct engine *engine = call->engine;
     for (struct tree_node *node = tree_first(&engine->pools); node != NULL;
@@ -110,6 +110,22 @@ static void trim_on_demand_pools(struct call *call, const struct device *device)
         if (pool->device == device && pool->on_demand)
             (void)pool_shrink(engine, pool, pool_used(pool), call->now_ns);
     }
+}
+
+enum soma_status memory_check_room(struct call *call, const struct device *device, uint64_t bytes,
+                                   bool *must_trim)
+{
+    struct engine *engine = call->engine;
+    uint64_t free_bytes = device_free_bytes(device);
+    char wanted[32], has[32];
+    *must_trim = bytes > free_bytes;
+    if (*must_trim && bytes > free_bytes + trimmable(engine, device))
+        return soma_fail(call->error, SOMA_DEVICE_OUT_OF_MEMORY, "size",
+                         "device %" PRIu64 " has %s free, %s are needed; free memory, or destroy "
+                         "pools that set memory aside",
+                         device->number, soma_bytes_text(has, free_bytes),
+                         soma_bytes_text(wanted, bytes));
+    return !*must_trim || blocks_reserve(engine, 1, 1) ? SOMA_OK : engine_no_memory(call);
 }
 
 /* Sizes of a request: rounded to 32 bytes, and in pages. */
@@ -155,26 +171,19 @@ static enum soma_status place(struct call *call, struct allocation *allocation)
 enum soma_status memory_malloc(struct call *call)
 {
     struct engine *engine = call->engine;
-    char wanted[32], has[32];
     struct device *device = device_find(call);
     if (device == NULL)
         return call->error->status;
     uint64_t size = 0, paged_size = 0;
+    bool must_trim = false;
     enum soma_status status = sizes_of_new(call, &size, &paged_size);
+    if (status == SOMA_OK)
+        status = memory_check_room(call, device, paged_size, &must_trim);
     if (status != SOMA_OK)
         return status;
-    bool must_trim = paged_size > device_free_bytes(device);
-    if (must_trim && paged_size > device_free_bytes(device) + trimmable(engine, device))
-        return soma_fail(call->error, SOMA_DEVICE_OUT_OF_MEMORY, "size",
-                         "device %" PRIu64 " has %s free, %s are needed; free memory, or destroy "
-                         "pools that set memory aside",
-                         device->number, soma_bytes_text(has, device_free_bytes(device)),
-                         soma_bytes_text(wanted, paged_size));
     struct allocation *allocation = engine_alloc(engine, sizeof(*allocation));
-    if (allocation == NULL || !blocks_reserve(engine, 1, 1)) {
-        engine_free(engine, allocation);
+    if (allocation == NULL)
         return engine_no_memory(call);
-    }
     allocation->device = device;
     allocation->size = size;
     allocation->paged_size = paged_size;
@@ -184,7 +193,7 @@ enum soma_status memory_malloc(struct call *call)
         return status;
     }
     if (must_trim)
-        trim_on_demand_pools(call, device);
+        memory_trim(call, device);
     allocation->requested_size = call->command->size;
     allocation->allocated_by = engine->command_number;
     device->allocated_bytes += paged_size;
@@ -198,7 +207,18 @@ static struct allocation *named_allocation(struct call *call, const struct devic
 {
     uint64_t ptr = call->command->ptr;
     struct allocation *allocation = allocation_at(call->engine, ptr);
-    if (allocation == NULL)
+    const struct reservation *reservation = reservation_at(call->engine, ptr);
+    if (reservation != NULL && reservation->is_managed)
+        (void)soma_fail(call->error, SOMA_INVALID_ADDRESS, "ptr",
+                        "0x%" PRIx64 " is managed memory; free its start, 0x%" PRIx64
+                        ", without a stream",
+                        ptr, reservation->address);
+    else if (reservation != NULL)
+        (void)soma_fail(call->error, SOMA_INVALID_ADDRESS, "ptr",
+                        "0x%" PRIx64 " is a reserved address; unmap, free the physical memory and "
+                        "release the addresses",
+                        ptr);
+    else if (allocation == NULL)
         (void)soma_fail(call->error, SOMA_INVALID_ADDRESS, "ptr",
                         "0x%" PRIx64 " is not allocated: it was freed already, or never was", ptr);
     else if (allocation->device != device)
@@ -248,6 +268,12 @@ enum soma_status memory_free(struct call *call)
         return status;
     if (pool != NULL)
         return pool_free_now(call, pool, call->command->ptr);
+    struct reservation *reservation = reservation_at(call->engine, call->command->ptr);
+    if (reservation != NULL && reservation->is_managed &&
+        reservation->address == call->command->ptr) {
+        reservation_release(call->engine, reservation);
+        return SOMA_OK;
+    }
     struct allocation *allocation = named_allocation(call, device);
     if (allocation == NULL)
         return call->error->status;
@@ -313,11 +339,15 @@ enum soma_status memory_locate(const struct engine *engine, const struct device 
     const struct allocation *allocation = pool == NULL ? allocation_at(engine, address) : NULL;
     if (block != NULL && block->state == SOMA_BLOCK_STATE_BUSY) {
         owner = pool->device;
-        *place = (struct place){pool, block->address, block->size, block->requested_size};
+        *place = (struct place){pool, block->address, block->size, block->requested_size, NULL};
     } else if (allocation != NULL) {
         owner = allocation->device;
-        *place =
-            (struct place){NULL, allocation->address, allocation->size, allocation->requested_size};
+        *place = (struct place){NULL, allocation->address, allocation->size,
+                                allocation->requested_size, NULL};
+    } else if (pool == NULL) {
+        const struct reservation *reservation = reservation_at(engine, address);
+        if (reservation != NULL)
+            return reservation_locate(reservation, device, range, place, error);
     }
     if (owner == NULL)
         return soma_fail(error, SOMA_INVALID_ADDRESS, range->field,
@@ -355,6 +385,13 @@ enum soma_status engine_resolve(const struct engine *engine, uint64_t device, ui
     return SOMA_OK;
 }
 
+static enum soma_memory_kind kind_of(const struct place *place)
+{
+    if (place->reservation != NULL)
+        return place->reservation->is_managed ? SOMA_MEMORY_KIND_MANAGED : SOMA_MEMORY_KIND_MAPPED;
+    return place->pool != NULL ? SOMA_MEMORY_KIND_POOL : SOMA_MEMORY_KIND_DEVICE;
+}
+
 enum soma_status memory_describe(struct call *call)
 {
     struct place place;
@@ -366,12 +403,11 @@ enum soma_status memory_describe(struct call *call)
     enum soma_status status = memory_locate(call->engine, device, &range, &place, call->error);
     if (status != SOMA_OK)
         return status;
+    if (place.reservation != NULL)
+        reservation_run(place.reservation, device, &place);
     call->result->u.memory_description = (struct soma_memory_description){
-        place.pool != NULL ? SOMA_MEMORY_KIND_POOL : SOMA_MEMORY_KIND_DEVICE,
-        place.pool != NULL ? place.pool->id : SOMA_NONE,
-        place.base,
-        place.size,
-        ptr - place.base,
-        SOMA_BLOCK_STATE_BUSY};
+        kind_of(&place),  place.pool != NULL ? place.pool->id : SOMA_NONE,
+        place.base,       place.size,
+        ptr - place.base, SOMA_BLOCK_STATE_BUSY};
     return SOMA_OK;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum {
-    RANDOM_ARCH = 2201,          /* the only SoCs with the generator */
     COUNTER_BYTES = 16,          /* of the generator: 128 bits, low byte first */
     CHUNK_ELEMENTS = 64 * 1024u, /* made at a time */
 };
@@ -81,7 +80,7 @@ static enum soma_status check(struct call *call, struct engine_random *what, uin
     const struct soma_soc *soc = call->engine->soc;
     uint64_t count = call->command->count;
     bool is_mask = what->distribution == SOMA_DISTRIBUTION_DROPOUT_BITMASK;
-    if (soc->npu_arch != RANDOM_ARCH)
+    if (soc->npu_arch != SOMA_ARCH_A2)
         return soma_fail(call->error, SOMA_SOC_UNSUPPORTED, "",
                          "%s makes no random numbers; Ascend910B and Ascend910_93 do", soc->name);
     if (!is_real(what->dtype) &&
@@ -135,10 +134,12 @@ static enum soma_status make(struct call *call, struct engine_random *what, void
     const struct engine_bytes *bytes = &call->engine->bytes;
     const struct soma_command *command = call->command;
     unsigned char counter[COUNTER_BYTES];
-    enum soma_status status =
-        bytes->read(bytes->ctx, command->counter, counter, sizeof(counter), call->error);
+    enum soma_status status = contents_read(call, command->counter, counter, sizeof(counter));
     if (status != SOMA_OK)
         return status;
+    status = contents_touch(call, command->ptr, bytes_of(what, command->count));
+    if (status == SOMA_OK)
+        status = contents_touch(call, command->counter, sizeof(counter));
     what->counter[0] = load_le(counter);
     what->counter[1] = load_le(counter + 8);
     uint64_t blocks = command->count / what->per_block + (command->count % what->per_block != 0);
@@ -149,11 +150,11 @@ static enum soma_status make(struct call *call, struct engine_random *what, void
         uint64_t left = command->count - at;
         uint64_t count = left < CHUNK_ELEMENTS ? left : CHUNK_ELEMENTS;
         bytes->random(bytes->ctx, what, at, count, chunk);
-        status = bytes->write(bytes->ctx, command->ptr + bytes_of(what, at), chunk,
-                              bytes_of(what, count), call->error);
+        status =
+            contents_write(call, command->ptr + bytes_of(what, at), chunk, bytes_of(what, count));
     }
     if (status == SOMA_OK)
-        status = bytes->write(bytes->ctx, command->counter, counter, sizeof(counter), call->error);
+        status = contents_write(call, command->counter, counter, sizeof(counter));
     return status;
 }
 

@@ -60,6 +60,37 @@ enum soma_status space_take(struct engine *engine, struct space *space, uint64_t
     return SOMA_OK;
 }
 
+enum soma_status space_take_at(struct engine *engine, struct space *space, uint64_t address,
+                               uint64_t size, struct gap **gap)
+{
+    struct gap *found =
+        TREE_ENTRY(tree_floor(&space->by_address, address, 0), struct gap, by_address);
+    if (found == NULL || address - found->address >= found->size ||
+        size > found->size - (address - found->address))
+        return SOMA_ADDRESS_SPACE_EXHAUSTED;
+    uint64_t before = address - found->address, behind = found->size - before - size;
+    struct gap *token = before > 0 || behind > 0 ? engine_alloc(engine, sizeof(*token)) : found;
+    struct gap *rest = before > 0 && behind > 0 ? engine_alloc(engine, sizeof(*rest)) : NULL;
+    if (token == NULL || (before > 0 && behind > 0 && rest == NULL)) {
+        engine_free(engine, token);
+        engine_free(engine, rest);
+        return SOMA_OUT_OF_MEMORY;
+    }
+    gap_unlink(space, found);
+    if (token != found) {
+        found->address = before > 0 ? found->address : address + size;
+        found->size = before > 0 ? before : behind;
+        gap_link(space, found);
+    }
+    if (rest != NULL) {
+        rest->address = address + size;
+        rest->size = behind;
+        gap_link(space, rest);
+    }
+    *gap = token;
+    return SOMA_OK;
+}
+
 void space_give(struct engine *engine, struct space *space, uint64_t address, uint64_t size,
                 struct gap *gap)
 {

@@ -192,6 +192,36 @@ struct allocation {
     struct point *free_point; /* NULL: the time is by_time.major */
 };
 
+/* ---- physical memory and what it is mapped to (physical.c, addresses.c) ---- */
+
+struct physical {
+    struct tree_node by_id; /* in engine.physicals; not that of managed memory, whose id is 0 */
+    struct device *device;  /* NULL: managed memory, which is no device's */
+    struct gap *gap;
+    uint64_t id;
+    uint64_t contents; /* where its bytes are kept: an address for engine_bytes */
+    uint64_t size, page_size;
+    uint64_t handles, mappings; /* with none of either it goes */
+    uint64_t allocated_by;
+};
+
+struct mapping {
+    struct tree_node by_address; /* in reservation.mappings */
+    struct physical *physical;   /* all of it */
+    uint64_t address;
+    uint64_t access; /* bit d: device d may read and write */
+};
+
+struct reservation {
+    struct tree_node by_address; /* in engine.reservations */
+    struct gap *gap;
+    struct tree mappings; /* by address; they never overlap, and all are of one device */
+    uint64_t address, size;
+    uint64_t mapping_count, mapped_bytes;
+    bool is_managed;         /* managed memory: one mapping over all of it */
+    uint64_t requested_size; /* of managed memory */
+};
+
 /* ---- on-chip memory (pipe*.c) ---- */
 
 enum onchip_kind { ONCHIP_TQUE, ONCHIP_TBUF, ONCHIP_TBUFPOOL, ONCHIP_KINDS };
@@ -291,6 +321,7 @@ struct device {
     uint64_t set_aside_bytes; /* pools with an explicit maxSize */
     uint64_t on_demand_bytes; /* mapped by the others */
     uint64_t allocated_bytes; /* aclrtMalloc, in pages */
+    uint64_t physical_bytes;  /* aclrtMallocPhysical */
     uint64_t stream_count;    /* created streams, stream 0 not counted */
     uint64_t pool_count;
     struct stream default_stream;
@@ -311,14 +342,17 @@ struct engine {
     bool resolve_again;      /* memory ran out while tasks got their times */
     uint64_t command_number; /* of the command that runs, from 1 */
     uint64_t deadline_ns;    /* the earliest of tasks at the front of a stream; SOMA_NONE: none */
-    uint64_t last_id[9];     /* by enum id_kind */
+    uint64_t last_id[10];    /* by enum id_kind */
     uint32_t device_count;
     struct device *devices;
     struct tree streams, events, pools, pools_by_base, allocations, due_frees, pipes;
     struct tree host_funcs, free_host_funcs;
+    struct tree reservations, physicals;
+    uint64_t managed_bytes;
     uint64_t pipe_count;
     struct allocation *unresolved_frees;
     struct space large, small;
+    struct space contents; /* for physical.contents */
     struct block *spare_blocks;
     size_t spare_block_count;
     struct late *spare_lates;

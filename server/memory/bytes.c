@@ -3,7 +3,9 @@
  * Invariants: ranges never overlap (the engine sees to it). A range whose host is NULL has no
  * contents: it reads as zero. A shared mapping (struct window) lives as long as one touched range
  * lies in it, and its bytes outside touched ranges are always zero: a range that ends gives its
- * pages back before its addresses can be used again. */
+ * pages back before its addresses can be used again. Physical memory, whose addresses begin at
+ * SOMA_PHYSICAL_BASE, lies in a file of memory at its address less that base: so pieces that are
+ * mapped one behind the other can be seen one behind the other (bytes_view). */
 #include "bytes.h"
 
 #include "kernels.h"
@@ -12,6 +14,7 @@
 
 #include <bsd/sys/tree.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -51,6 +54,7 @@ RB_HEAD(window_tree, window);
 struct bytes {
     struct range_tree ranges;
     struct window_tree windows;
+    int physical_fd;               /* a file of memory, for physical memory; -1: none yet */
     const struct kernels *kernels; /* borrowed */
     uint64_t page_bytes;
     _Atomic uint64_t mapped_bytes;
@@ -165,9 +169,59 @@ static bool touch_in_window(struct bytes *bytes, struct range *range)
     return false;
 }
 
+/* ---- physical memory ---- */
+
+static bool is_physical(uint64_t address)
+{
+    return address >= SOMA_PHYSICAL_BASE;
+}
+
+/* Map a part of the file at `at`, or anywhere. NULL with errno. */
+static unsigned char *map_physical(struct bytes *bytes, void *at, uint64_t address,
+                                   uint64_t size_bytes)
+{
+    const off_t file_bytes = (off_t)(SOMA_PHYSICAL_END - SOMA_PHYSICAL_BASE);
+    if (bytes->physical_fd < 0) {
+        int fd = memfd_create("soma physical memory", MFD_CLOEXEC);
+        if (fd >= 0 && ftruncate(fd, file_bytes) != 0) {
+            int error = errno;
+            (void)close(fd);
+            errno = error;
+            fd = -1;
+        }
+        bytes->physical_fd = fd;
+    }
+    if (bytes->physical_fd < 0)
+        return NULL;
+    void *host = mmap(at, size_bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_NORESERVE | (at != NULL ? MAP_FIXED : 0), bytes->physical_fd,
+                      (off_t)(address - SOMA_PHYSICAL_BASE));
+    return host == MAP_FAILED ? NULL : host;
+}
+
+static bool touch_physical(struct bytes *bytes, struct range *range)
+{
+    range->host = map_physical(bytes, NULL, range->address, range->size_bytes);
+    if (range->host != NULL)
+        atomic_fetch_add_explicit(&bytes->mapped_bytes, range->size_bytes, memory_order_relaxed);
+    return range->host != NULL;
+}
+
+static void forget_physical(struct bytes *bytes, struct range *range)
+{
+    unmap_pages(bytes, range->host, range->size_bytes);
+    (void)fallocate(bytes->physical_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                    (off_t)(range->address - SOMA_PHYSICAL_BASE), (off_t)range->size_bytes);
+    range->host = NULL;
+}
+
 static enum soma_status touch(struct bytes *bytes, struct range *range, struct soma_error *error)
 {
-    if (range->host != NULL || touch_in_window(bytes, range))
+    if (range->host != NULL)
+        return SOMA_OK;
+    if (is_physical(range->address))
+        return touch_physical(bytes, range) ? SOMA_OK : no_host_memory(range->size_bytes, error);
+    if (touch_in_window(bytes, range))
         return SOMA_OK;
     range->host = map_pages(bytes, range->size_bytes);
     return range->host != NULL ? SOMA_OK : no_host_memory(range->size_bytes, error);
@@ -192,6 +246,10 @@ static void forget_host(struct bytes *bytes, struct range *range)
     struct window *window = range->window;
     if (range->host == NULL)
         return;
+    if (is_physical(range->address)) {
+        forget_physical(bytes, range);
+        return;
+    }
     if (window == NULL) {
         unmap_pages(bytes, range->host, range->size_bytes);
     } else if (--window->touched_ranges == 0) {
@@ -203,6 +261,43 @@ static void forget_host(struct bytes *bytes, struct range *range)
     }
     range->host = NULL;
     range->window = NULL;
+}
+
+/* ---- views ---- */
+
+enum soma_status bytes_view_open(struct bytes *bytes, uint64_t size_bytes, struct bytes_view *view,
+                                 struct soma_error *error)
+{
+    uint64_t page = bytes->page_bytes;
+    view->map_bytes = (size_bytes + page - 1) / page * page;
+    void *map =
+        mmap(NULL, view->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    view->map = map == MAP_FAILED ? NULL : map;
+    return view->map != NULL ? SOMA_OK : no_host_memory(size_bytes, error);
+}
+
+enum soma_status bytes_view_add(struct bytes *bytes, const struct bytes_view *view, uint64_t offset,
+                                uint64_t address, uint64_t size_bytes, struct soma_error *error)
+{
+    uint64_t page = bytes->page_bytes;
+    uint64_t map_bytes = (size_bytes + page - 1) / page * page;
+    struct range *range = find_range(bytes, address, size_bytes);
+    if (range == NULL || !is_physical(address) || address % page != 0 || offset % page != 0 ||
+        map_bytes > view->map_bytes - offset)
+        return no_such_range(address, size_bytes, error);
+    enum soma_status status = touch(bytes, range, error);
+    if (status != SOMA_OK)
+        return status;
+    return map_physical(bytes, view->map + offset, address, map_bytes) != NULL
+               ? SOMA_OK
+               : no_host_memory(size_bytes, error);
+}
+
+void bytes_view_close(struct bytes_view *view)
+{
+    if (view->map != NULL)
+        (void)munmap(view->map, view->map_bytes);
+    view->map = NULL;
 }
 
 /* ---- the engine's table ---- */
@@ -259,6 +354,13 @@ const void *bytes_peek(struct bytes *bytes, uint64_t address, uint64_t size_byte
 {
     const struct range *range = find_range(bytes, address, size_bytes);
     return range != NULL && range->host != NULL ? range->host + (address - range->address) : NULL;
+}
+
+static enum soma_status touch_bytes(void *ctx, uint64_t address, uint64_t size_bytes,
+                                    struct soma_error *error)
+{
+    void *host;
+    return bytes_host(ctx, address, size_bytes, &host, error);
 }
 
 static enum soma_status write_bytes(void *ctx, uint64_t address, const void *from,
@@ -350,6 +452,7 @@ struct bytes *bytes_create(const struct kernels *kernels)
     RB_INIT(&bytes->ranges);
     RB_INIT(&bytes->windows);
     bytes->kernels = kernels;
+    bytes->physical_fd = -1;
     bytes->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     atomic_init(&bytes->mapped_bytes, 0);
     return bytes;
@@ -366,6 +469,8 @@ void bytes_destroy(struct bytes *bytes)
         RB_REMOVE(range_tree, &bytes->ranges, range);
         free(range);
     }
+    if (bytes->physical_fd >= 0)
+        (void)close(bytes->physical_fd);
     free(bytes);
 }
 
@@ -375,6 +480,7 @@ struct engine_bytes bytes_table(struct bytes *bytes)
                                  .reserve = reserve,
                                  .release = release,
                                  .unmap = unmap,
+                                 .touch = touch_bytes,
                                  .write = write_bytes,
                                  .read = read_bytes,
                                  .set = set_bytes,

@@ -27,7 +27,7 @@ void bytes_destroy(struct bytes *bytes);
 /* The table to hand to engine_create; valid as long as bytes is. */
 struct engine_bytes bytes_table(struct bytes *bytes);
 
-/* Where device bytes [address, address + size_bytes) can be touched by the host: for kernels.
+/* Where the bytes at an address of the table can be touched by the host: for kernels.
  *   host  out, only on SOMA_OK: borrowed until the range is unmapped or released
  * The caller has checked that the bytes are live memory.
  * SOMA_OK; SOMA_INVALID_ADDRESS; SOMA_HOST_MEMORY_EXHAUSTED (nothing changed). */
@@ -37,6 +37,23 @@ enum soma_status bytes_host(struct bytes *bytes, uint64_t address, uint64_t size
 /* Where the contents of [address, address + size_bytes) lie, to look at: borrowed until the next
  * change. NULL: they are zeros that nobody has touched, or the range is not there. */
 const void *bytes_peek(struct bytes *bytes, uint64_t address, uint64_t size_bytes);
+
+/* Pieces of physical memory one behind the other, as the device sees them, for the host. The same
+ * bytes as those that bytes_host leads to. */
+struct bytes_view {
+    unsigned char *map; /* NULL: closed */
+    uint64_t map_bytes;
+};
+
+/* Address space for so many bytes. SOMA_OK; SOMA_HOST_MEMORY_EXHAUSTED. */
+enum soma_status bytes_view_open(struct bytes *bytes, uint64_t size_bytes, struct bytes_view *view,
+                                 struct soma_error *error) SOMA_MUST_USE;
+/* Show [address, address + size_bytes) of one piece at this offset; both are multiples of the
+ * host's page. SOMA_OK; SOMA_INVALID_ADDRESS; SOMA_HOST_MEMORY_EXHAUSTED. */
+enum soma_status bytes_view_add(struct bytes *bytes, const struct bytes_view *view, uint64_t offset,
+                                uint64_t address, uint64_t size_bytes,
+                                struct soma_error *error) SOMA_MUST_USE;
+void bytes_view_close(struct bytes_view *view);
 
 /* Host address space that is mapped for contents, in bytes; resident memory is at most this. */
 uint64_t bytes_mapped(const struct bytes *bytes);

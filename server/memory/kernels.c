@@ -130,10 +130,13 @@ enum soma_status kernels_launch(const struct kernels *kernels, struct bytes *byt
         return status;
     *cost_ns = soma_kernel_cost_ns(&call.args);
     size_t number = (size_t)(call.args.row - kernels->rows);
-    if (number < kernels->built_in_count)
-        return kernel_run_built_in(call.args.row->name)(&call, error);
-    return kernel_libraries_run(kernels->libraries, number - kernels->built_in_count, &call.args,
-                                bytes, engine, error);
+    if (number >= kernels->built_in_count)
+        return kernel_libraries_run(kernels->libraries, number - kernels->built_in_count,
+                                    &call.args, bytes, engine, error);
+    status = kernel_run_built_in(call.args.row->name)(&call, error);
+    while (call.view_count > 0)
+        bytes_view_close(&call.views[--call.view_count]);
+    return status;
 }
 
 /* ---- for the kernels ---- */
@@ -150,6 +153,29 @@ static enum soma_status fault(const struct kernel_call *call, size_t index, uint
                      call->args.device);
 }
 
+/* Bytes of several mappings in one view. Mappings begin at multiples of any page. */
+static enum soma_status see(struct kernel_call *call, uint64_t address, uint64_t size_bytes,
+                            unsigned char **host, struct soma_error *error)
+{
+    uint64_t in_page = address % SOMA_SMALL_PAGE_BYTES;
+    if (call->view_count == KERNEL_VIEWS_MAX)
+        return soma_fail(error, SOMA_INTERNAL, "args", "a kernel looks at too many ranges");
+    struct bytes_view *view = &call->views[call->view_count];
+    uint64_t whole = in_page + size_bytes;
+    enum soma_status status = bytes_view_open(call->bytes, whole, view, error);
+    if (status != SOMA_OK)
+        return status;
+    call->view_count++;
+    for (uint64_t at = 0, bytes; at < whole && status == SOMA_OK; at += bytes) {
+        struct engine_piece piece;
+        engine_translate(call->engine, address - in_page + at, &piece);
+        bytes = piece.bytes < whole - at ? piece.bytes : whole - at;
+        status = bytes_view_add(call->bytes, view, at, piece.address, bytes, error);
+    }
+    *host = view->map + in_page;
+    return status;
+}
+
 enum soma_status kernel_span(struct kernel_call *call, size_t index, uint64_t count,
                              uint64_t element_bytes, unsigned char **host, struct soma_error *error)
 {
@@ -161,8 +187,12 @@ enum soma_status kernel_span(struct kernel_call *call, size_t index, uint64_t co
     if (engine_resolve(call->engine, call->args.device, address, size_bytes, &base, &block,
                        &requested, NULL) != SOMA_OK)
         return fault(call, index, size_bytes, error);
+    struct engine_piece piece;
+    engine_translate(call->engine, address, &piece);
+    if (piece.bytes < size_bytes)
+        return see(call, address, size_bytes, host, error);
     void *place;
-    enum soma_status status = bytes_host(call->bytes, address, size_bytes, &place, error);
+    enum soma_status status = bytes_host(call->bytes, piece.address, size_bytes, &place, error);
     if (status == SOMA_OK)
         *host = place;
     return status;

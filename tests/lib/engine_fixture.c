@@ -118,6 +118,15 @@ static void kept_unmap(void *ctx, uint64_t address, uint64_t size_bytes)
     contents->flat_table.unmap(contents->flat, address, size_bytes);
 }
 
+static enum soma_status kept_touch(void *ctx, uint64_t address, uint64_t size_bytes,
+                                   struct soma_error *error)
+{
+    struct kept_contents *contents = ctx;
+    if (must_fail(contents, error))
+        return SOMA_HOST_MEMORY_EXHAUSTED;
+    return contents->flat_table.touch(contents->flat, address, size_bytes, error);
+}
+
 static enum soma_status kept_write(void *ctx, uint64_t address, const void *from,
                                    uint64_t size_bytes, struct soma_error *error)
 {
@@ -187,14 +196,25 @@ static enum soma_status kept_kernel(void *ctx, const struct engine *engine,
                        error) != SOMA_OK)
         return soma_fail(error, SOMA_KERNEL_FAULT, "args", "poke hits no live memory");
     *cost_ns = 7000;
-    return contents->flat_table.set(contents->flat, address, '*', 1, error);
+    struct engine_piece piece;
+    engine_translate(engine, address, &piece);
+    return contents->flat_table.set(contents->flat, piece.address, '*', 1, error);
 }
 
 struct engine_bytes kept_contents_table(struct kept_contents *contents)
 {
-    return (struct engine_bytes){contents,    kept_reserve, kept_release, kept_unmap,
-                                 kept_write,  kept_read,    kept_set,     kept_copy,
-                                 kept_reduce, kept_random,  kept_kernel};
+    return (struct engine_bytes){.ctx = contents,
+                                 .reserve = kept_reserve,
+                                 .release = kept_release,
+                                 .unmap = kept_unmap,
+                                 .touch = kept_touch,
+                                 .write = kept_write,
+                                 .read = kept_read,
+                                 .set = kept_set,
+                                 .copy = kept_copy,
+                                 .reduce = kept_reduce,
+                                 .random = kept_random,
+                                 .kernel = kept_kernel};
 }
 
 /* ---- answers as text ---- */

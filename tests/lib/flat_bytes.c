@@ -107,6 +107,16 @@ static void flat_unmap(void *ctx, uint64_t address, uint64_t size_bytes)
     sim_bytes_zero(bytes->pages, address, size_bytes);
 }
 
+static enum soma_status flat_touch(void *ctx, uint64_t address, uint64_t size_bytes,
+                                   struct soma_error *error)
+{
+    struct flat_bytes *bytes = ctx;
+    require_inside(bytes, address, size_bytes);
+    if (size_bytes > bytes->write_limit - bytes->written_bytes)
+        return soma_fail(error, SOMA_HOST_MEMORY_EXHAUSTED, "", "the test's limit is reached");
+    return SOMA_OK;
+}
+
 static enum soma_status flat_write(void *ctx, uint64_t address, const void *from,
                                    uint64_t size_bytes, struct soma_error *error)
 {
@@ -193,6 +203,7 @@ struct engine_bytes flat_bytes_table(struct flat_bytes *bytes)
         .reserve = flat_reserve,
         .release = flat_release,
         .unmap = flat_unmap,
+        .touch = flat_touch,
         .write = flat_write,
         .read = flat_read,
         .set = flat_set,

@@ -153,6 +153,7 @@ static const char *form_of(enum soma_field_kind kind)
     case SOMA_KIND_ENUM_POSITION:
     case SOMA_KIND_ENUM_REDUCE_KIND:
     case SOMA_KIND_ENUM_DISTRIBUTION:
+    case SOMA_KIND_ENUM_ACCESS:
     case SOMA_KIND_ENUM_DTYPE: return "one of its words";
     case SOMA_KIND_DEVICE:
     case SOMA_KIND_ID:

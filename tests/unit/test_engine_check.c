@@ -44,6 +44,13 @@ static const char *const everything = "pool.create maxSize=33g -> pool=1\n"
                                       "memory.malloc size=5\n"
                                       "memory.freeAsync ptr=$h stream=1\n"
                                       "pipe.create\n"
+                                      "r: memory.reserveAddress size=9g\n"
+                                      "memory.mallocPhysical size=1g -> physical=1\n"
+                                      "memory.mallocPhysical size=2g -> physical=2\n"
+                                      "memory.map ptr=$r size=1g physical=1\n"
+                                      "memory.map ptr=$r+1g size=2g physical=2\n"
+                                      "memory.freePhysical physical=2\n"
+                                      "memory.mallocManaged size=2g\n"
                                       "map pool=1 -> F1 B2@1 C2@1 C2@1 B2@1 C2@3 B2@1 F20";
 
 /* ---- where things are ---- */
@@ -149,7 +156,7 @@ CHANGE(total, MINUS(engine->devices[0].total_bytes, 60 * G))
 CHANGE(gap_size, MINUS(second_gap_of(&engine->large)->size, G))
 CHANGE(small_gap_size, MINUS(gap_of(&engine->small)->size, 4096))
 CHANGE(gap_outside, MINUS(gap_of(&engine->large)->address, 1000 * G))
-CHANGE(gap_touches, PLUS(gap_of(&engine->large)->size, 2 * G))
+CHANGE(gap_touches, PLUS(gap_of(&engine->large)->size, 13 * G))
 CHANGE(gap_too_long, PLUS(second_gap_of(&engine->large)->size, G))
 CHANGE(tree_gaps, PLUS(engine->large.by_address.root->weight_min, 1))
 CHANGE(tree_gap_sizes, PLUS(engine->small.by_size.root->weight_min, 1))
@@ -219,6 +226,36 @@ static void run_surplus(struct engine *engine, uint64_t sign)
     else
         tree_remove(&second->list->runs, &second->in_runs);
 }
+
+static struct reservation *reservation_of(const struct engine *engine)
+{
+    return TREE_ENTRY(tree_first(&engine->reservations), struct reservation, by_address);
+}
+
+static struct mapping *mapping_of(const struct engine *engine, bool is_last)
+{
+    const struct tree *mappings = &reservation_of(engine)->mappings;
+    return TREE_ENTRY(is_last ? tree_last(mappings) : tree_first(mappings), struct mapping,
+                      by_address);
+}
+
+static struct physical *physical_of(const struct engine *engine)
+{
+    return TREE_ENTRY(tree_first(&engine->physicals), struct physical, by_id);
+}
+
+CHANGE(physical_bytes, PLUS(engine->devices[0].physical_bytes, 1))
+CHANGE(mapping_place, PLUS(mapping_of(engine, true)->by_address.major, 1))
+CHANGE(mapping_overlap, MINUS(mapping_of(engine, true)->address, 1))
+CHANGE(mapping_outside, PLUS(mapping_of(engine, true)->physical->size, 9 * G))
+CHANGE(mapping_device, PLUS(mapping_of(engine, true)->physical->device, 1))
+CHANGE(mapped_bytes, PLUS(reservation_of(engine)->mapped_bytes, 1))
+CHANGE(mapping_count, PLUS(reservation_of(engine)->mapping_count, 1))
+CHANGE(physical_mappings, PLUS(physical_of(engine)->mappings, 1))
+CHANGE(managed_bytes, PLUS(engine->managed_bytes, 1))
+CHANGE(contents_gap, MINUS(physical_of(engine)->contents, SOMA_PHYSICAL_BASE))
+CHANGE(tree_reservations, PLUS(engine->reservations.root->major, SOMA_ADDRESS_END))
+CHANGE(tree_physicals, PLUS(engine->physicals.root->major, 5))
 
 static void stream_dead(struct engine *engine, uint64_t sign)
 {
@@ -311,6 +348,18 @@ static const struct {
     {"the tree of frees that are due", tree_due, "a tree"},
     {"the tree of pipes", tree_pipes, "a tree"},
     {"pipes", pipes, "pipes are miscounted"},
+    {"physical memory", physical_bytes, "device 0: free"},
+    {"a mapping's place in its tree", mapping_place, "overlap"},
+    {"two mappings overlap", mapping_overlap, "overlap"},
+    {"a mapping that leaves its addresses", mapping_outside, "sums"},
+    {"a mapping of another device", mapping_device, "several devices"},
+    {"mapped bytes", mapped_bytes, "sums"},
+    {"mappings", mapping_count, "sums"},
+    {"mappings of physical memory", physical_mappings, "mappings are miscounted"},
+    {"managed bytes", managed_bytes, "mappings are miscounted"},
+    {"contents that nobody has", contents_gap, "bytes are lost"},
+    {"the tree of reservations", tree_reservations, "a tree"},
+    {"the tree of physical memory", tree_physicals, "a tree"},
 };
 
 static void test_finds(void)
