@@ -170,6 +170,11 @@ enum soma_status engine_resolve(const struct engine *engine, uint64_t device, ui
                                 uint64_t size_bytes, uint64_t *base, uint64_t *block_bytes,
                                 uint64_t *requested_bytes, struct soma_error *error);
 
+/* The block around one address as engine_resolve finds it; of mapped memory, all mappings around it
+ * that touch and that the device may access. SOMA_OK; SOMA_INVALID_ADDRESS (no message). */
+enum soma_status engine_block_around(const struct engine *engine, uint64_t device, uint64_t address,
+                                     uint64_t *base, uint64_t *block_bytes);
+
 /* Where the contents of an address are kept, for the owner of engine_bytes: that table knows pools
  * and allocations by their own addresses, and physical and managed memory by others. */
 struct engine_piece {

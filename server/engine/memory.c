@@ -385,6 +385,21 @@ enum soma_status engine_resolve(const struct engine *engine, uint64_t device, ui
     return SOMA_OK;
 }
 
+enum soma_status engine_block_around(const struct engine *engine, uint64_t device, uint64_t address,
+                                     uint64_t *base, uint64_t *block_bytes)
+{
+    struct place place;
+    struct range range = {address, 1, "ptr", "size"};
+    if (device >= engine->device_count ||
+        memory_locate(engine, &engine->devices[device], &range, &place, NULL) != SOMA_OK)
+        return SOMA_INVALID_ADDRESS;
+    if (place.reservation != NULL)
+        reservation_run(place.reservation, &engine->devices[device], &place);
+    *base = place.base;
+    *block_bytes = place.size;
+    return SOMA_OK;
+}
+
 static enum soma_memory_kind kind_of(const struct place *place)
 {
     if (place->reservation != NULL)

@@ -265,39 +265,61 @@ static void forget_host(struct bytes *bytes, struct range *range)
 
 /* ---- views ---- */
 
-enum soma_status bytes_view_open(struct bytes *bytes, uint64_t size_bytes, struct bytes_view *view,
-                                 struct soma_error *error)
+bool bytes_is_mapped(const struct engine *engine, uint64_t address)
 {
-    uint64_t page = bytes->page_bytes;
-    view->map_bytes = (size_bytes + page - 1) / page * page;
-    void *map =
-        mmap(NULL, view->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    view->map = map == MAP_FAILED ? NULL : map;
-    return view->map != NULL ? SOMA_OK : no_host_memory(size_bytes, error);
+    struct engine_piece piece;
+    engine_translate(engine, address, &piece);
+    return is_physical(piece.address);
 }
 
-enum soma_status bytes_view_add(struct bytes *bytes, const struct bytes_view *view, uint64_t offset,
-                                uint64_t address, uint64_t size_bytes, struct soma_error *error)
+/* Show a piece, in whole pages, at an offset of the view. */
+static enum soma_status show(struct bytes *bytes, const struct bytes_view *view, uint64_t offset,
+                             const struct bytes_span *piece, struct soma_error *error)
 {
     uint64_t page = bytes->page_bytes;
-    uint64_t map_bytes = (size_bytes + page - 1) / page * page;
-    struct range *range = find_range(bytes, address, size_bytes);
-    if (range == NULL || !is_physical(address) || address % page != 0 || offset % page != 0 ||
-        map_bytes > view->map_bytes - offset)
-        return no_such_range(address, size_bytes, error);
+    uint64_t map_bytes = (piece->size_bytes + page - 1) / page * page;
+    struct range *range = find_range(bytes, piece->address, piece->size_bytes);
+    if (range == NULL || !is_physical(piece->address))
+        return no_such_range(piece->address, piece->size_bytes, error);
     enum soma_status status = touch(bytes, range, error);
     if (status != SOMA_OK)
         return status;
-    return map_physical(bytes, view->map + offset, address, map_bytes) != NULL
+    return map_physical(bytes, view->map + offset, piece->address, map_bytes) != NULL
                ? SOMA_OK
-               : no_host_memory(size_bytes, error);
+               : no_host_memory(piece->size_bytes, error);
+}
+
+/* Mappings begin and end at multiples of any page, and so do pieces. */
+enum soma_status bytes_view_open(struct bytes *bytes, const struct engine *engine,
+                                 const struct bytes_span *span, struct bytes_view *view,
+                                 struct soma_error *error)
+{
+    uint64_t page = bytes->page_bytes, in_page = span->address % page;
+    uint64_t whole = in_page + span->size_bytes;
+    *view = (struct bytes_view){.map_bytes = (whole + page - 1) / page * page};
+    void *map =
+        mmap(NULL, view->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
+        return no_host_memory(span->size_bytes, error);
+    view->map = map;
+    view->host = view->map + in_page;
+    enum soma_status status = SOMA_OK;
+    for (uint64_t at = 0, size; at < whole && status == SOMA_OK; at += size) {
+        struct engine_piece piece;
+        engine_translate(engine, span->address - in_page + at, &piece);
+        size = piece.bytes < whole - at ? piece.bytes : whole - at;
+        status = show(bytes, view, at, &(struct bytes_span){piece.address, size}, error);
+    }
+    if (status != SOMA_OK)
+        bytes_view_close(view);
+    return status;
 }
 
 void bytes_view_close(struct bytes_view *view)
 {
     if (view->map != NULL)
         (void)munmap(view->map, view->map_bytes);
-    view->map = NULL;
+    *view = (struct bytes_view){0};
 }
 
 /* ---- the engine's table ---- */

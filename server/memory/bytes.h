@@ -43,16 +43,22 @@ const void *bytes_peek(struct bytes *bytes, uint64_t address, uint64_t size_byte
 struct bytes_view {
     unsigned char *map; /* NULL: closed */
     uint64_t map_bytes;
+    unsigned char *host; /* the first byte that was asked for */
 };
 
-/* Address space for so many bytes. SOMA_OK; SOMA_HOST_MEMORY_EXHAUSTED. */
-enum soma_status bytes_view_open(struct bytes *bytes, uint64_t size_bytes, struct bytes_view *view,
+/* Addresses of a device. */
+struct bytes_span {
+    uint64_t address, size_bytes;
+};
+
+/* Whether an address of the device is that of mapped or managed memory. */
+bool bytes_is_mapped(const struct engine *engine, uint64_t address);
+
+/* See [address, address + size_bytes) of mapped memory, which is live, in one view.
+ * SOMA_OK; SOMA_INVALID_ADDRESS; SOMA_HOST_MEMORY_EXHAUSTED. On an error the view is closed. */
+enum soma_status bytes_view_open(struct bytes *bytes, const struct engine *engine,
+                                 const struct bytes_span *span, struct bytes_view *view,
                                  struct soma_error *error) SOMA_MUST_USE;
-/* Show [address, address + size_bytes) of one piece at this offset; both are multiples of the
- * host's page. SOMA_OK; SOMA_INVALID_ADDRESS; SOMA_HOST_MEMORY_EXHAUSTED. */
-enum soma_status bytes_view_add(struct bytes *bytes, const struct bytes_view *view, uint64_t offset,
-                                uint64_t address, uint64_t size_bytes,
-                                struct soma_error *error) SOMA_MUST_USE;
 void bytes_view_close(struct bytes_view *view);
 
 /* Host address space that is mapped for contents, in bytes; resident memory is at most this. */

@@ -20,9 +20,10 @@ struct launch {
     struct bytes *bytes;
     const struct engine *engine;
     struct worker_launch message;
-    uint64_t total_bytes; /* of the memory */
-    int memory;           /* memfd; -1: none */
-    unsigned char *view;  /* of the memory; NULL: none */
+    uint64_t total_bytes;                               /* of the memory */
+    int memory;                                         /* memfd; -1: none */
+    unsigned char *view;                                /* of the memory; NULL: none */
+    struct bytes_view views[SOMA_KERNEL_ARGUMENTS_MAX]; /* of ranges of mapped memory */
 };
 
 static enum soma_status fail(const struct launch *launch, struct soma_error *error,
@@ -69,12 +70,12 @@ static bool has_range(const struct launch *launch, uint64_t address)
 static enum soma_status gather(struct launch *launch, struct soma_error *error)
 {
     const struct soma_kernel_call *call = launch->call;
-    uint64_t base, block, requested;
+    uint64_t base, block;
     char total[32], limit[32];
     for (size_t i = 0; i < call->value_count; i++) {
         if (call->row->parameters[i].kind != SOMA_ARG_PTR ||
-            engine_resolve(launch->engine, call->device, call->values[i], 1, &base, &block,
-                           &requested, NULL) != SOMA_OK ||
+            engine_block_around(launch->engine, call->device, call->values[i], &base, &block) !=
+                SOMA_OK ||
             has_range(launch, base))
             continue;
         launch->message.ranges[launch->message.range_count++] =
@@ -122,10 +123,39 @@ static size_t page_at(uint64_t size_bytes, uint64_t offset)
     return (size_t)(left < WORKER_PAGE_BYTES ? left : WORKER_PAGE_BYTES);
 }
 
+/* See ranges of mapped memory, which lie in pieces, each in one view. */
+static enum soma_status open_views(struct launch *launch, struct soma_error *error)
+{
+    enum soma_status status = SOMA_OK;
+    for (uint32_t i = 0; i < launch->message.range_count && status == SOMA_OK; i++) {
+        const struct worker_range *range = &launch->message.ranges[i];
+        struct bytes_span span = {range->address, range->size_bytes};
+        if (bytes_is_mapped(launch->engine, range->address))
+            status =
+                bytes_view_open(launch->bytes, launch->engine, &span, &launch->views[i], error);
+    }
+    return status;
+}
+
+static void close_views(struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->message.range_count; i++)
+        bytes_view_close(&launch->views[i]);
+}
+
+/* Where the contents of a range lie, to look at; NULL: zeros. */
+static const unsigned char *contents_of(const struct launch *launch,
+                                        const struct worker_range *range)
+{
+    const struct bytes_view *view = &launch->views[range - launch->message.ranges];
+    return view->map != NULL ? view->host
+                             : bytes_peek(launch->bytes, range->address, range->size_bytes);
+}
+
 /* Pages of zeros stay holes. */
 static bool copy_out(const struct launch *launch, const struct worker_range *range)
 {
-    const unsigned char *host = bytes_peek(launch->bytes, range->address, range->size_bytes);
+    const unsigned char *host = contents_of(launch, range);
     for (uint64_t at = 0; host != NULL && at < range->size_bytes; at += WORKER_PAGE_BYTES) {
         size_t size = page_at(range->size_bytes, at);
         if (!is_zero(host + at, size) &&
@@ -259,7 +289,7 @@ static bool visit_changes(const struct launch *launch, const struct worker_range
                           unsigned char *to)
 {
     off_t end = (off_t)(range->offset + range->size_bytes);
-    const unsigned char *host = bytes_peek(launch->bytes, range->address, range->size_bytes);
+    const unsigned char *host = contents_of(launch, range);
     bool has_changes = false;
     for (off_t at = (off_t)range->offset; at < end;) {
         off_t data = lseek(launch->memory, at, SEEK_DATA);
@@ -289,6 +319,9 @@ static enum soma_status copy_back(const struct launch *launch, struct soma_error
         const struct worker_range *range = &launch->message.ranges[i];
         if (!visit_changes(launch, range, NULL))
             continue;
+        hosts[i] = launch->views[i].host;
+        if (hosts[i] != NULL)
+            continue;
         enum soma_status status =
             bytes_host(launch->bytes, range->address, range->size_bytes, &hosts[i], error);
         if (status != SOMA_OK)
@@ -316,13 +349,16 @@ static enum soma_status take_back(struct launch *launch, struct soma_error *erro
 
 static enum soma_status run(struct launch *launch, bool *is_lost, struct soma_error *error)
 {
-    enum soma_status status = make_memory(launch) ? SOMA_OK : no_host_memory(error);
+    enum soma_status status = open_views(launch, error);
+    if (status == SOMA_OK && !make_memory(launch))
+        status = no_host_memory(error);
     if (status == SOMA_OK)
         status = execute(launch, is_lost, error);
     if (status == SOMA_OK)
         status = take_back(launch, error);
     if (launch->memory >= 0)
         (void)close(launch->memory);
+    close_views(launch);
     return status;
 }
 

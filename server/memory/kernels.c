@@ -153,27 +153,20 @@ static enum soma_status fault(const struct kernel_call *call, size_t index, uint
                      call->args.device);
 }
 
-/* Bytes of several mappings in one view. Mappings begin at multiples of any page. */
+/* Bytes of several mappings in one view. */
 static enum soma_status see(struct kernel_call *call, uint64_t address, uint64_t size_bytes,
                             unsigned char **host, struct soma_error *error)
 {
-    uint64_t in_page = address % SOMA_SMALL_PAGE_BYTES;
     if (call->view_count == KERNEL_VIEWS_MAX)
         return soma_fail(error, SOMA_INTERNAL, "args", "a kernel looks at too many ranges");
     struct bytes_view *view = &call->views[call->view_count];
-    uint64_t whole = in_page + size_bytes;
-    enum soma_status status = bytes_view_open(call->bytes, whole, view, error);
+    struct bytes_span span = {address, size_bytes};
+    enum soma_status status = bytes_view_open(call->bytes, call->engine, &span, view, error);
     if (status != SOMA_OK)
         return status;
     call->view_count++;
-    for (uint64_t at = 0, bytes; at < whole && status == SOMA_OK; at += bytes) {
-        struct engine_piece piece;
-        engine_translate(call->engine, address - in_page + at, &piece);
-        bytes = piece.bytes < whole - at ? piece.bytes : whole - at;
-        status = bytes_view_add(call->bytes, view, at, piece.address, bytes, error);
-    }
-    *host = view->map + in_page;
-    return status;
+    *host = view->host;
+    return SOMA_OK;
 }
 
 enum soma_status kernel_span(struct kernel_call *call, size_t index, uint64_t count,
