@@ -117,12 +117,12 @@ static bool is_overdue(struct connection *conn, uint64_t now_ns)
 }
 
 /* End reading, so that libmicrohttpd sees the end of the connection. It misses the client's own
- * when that comes together with its last bytes: epoll tells it once for both. */
-static void end_reading(struct connection *conn)
+ * when that comes together with its last bytes, because epoll tells it once for both; and it misses
+ * this one, too, when it is reading at that moment. So reading is ended again at each sweep, which
+ * is told again, as long as the connection is there. */
+static void end_reading(const struct connection *conn)
 {
-    if (!conn->has_ended)
-        (void)shutdown(conn->fd, SHUT_RD);
-    conn->has_ended = true;
+    (void)shutdown(conn->fd, SHUT_RD);
 }
 
 /* With the list locked: what poll says of each connection, in order; NULL: no memory. */

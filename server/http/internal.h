@@ -26,6 +26,7 @@
 #include <bsd/sys/tree.h>
 
 struct auth;
+struct bytes_view;
 struct executor;
 struct idempotency;
 struct idempotency_entry;
@@ -53,6 +54,8 @@ struct answer {
     const char *body;
     size_t len;
     void *owned;             /* what free() takes once it is sent; NULL: the body is static */
+    struct bytes_view *view; /* owned: contents that follow the body; NULL: none */
+    size_t view_len;         /* of them, with zeros behind their end */
     const char *allow;       /* value of Allow, static storage; NULL: none */
     enum soma_status status; /* SOMA_OK, or the error that it tells */
     bool is_replay;          /* Idempotent-Replayed: true */
@@ -154,6 +157,7 @@ struct request {
     TAILQ_ENTRY(request) queue_entry; /* of the executor, or of keys */
     struct wait wait;
 
+    struct bytes_view *view; /* owned: of a large read; NULL: none */
     struct wire_arena arena;
     struct wire_tree tree; /* the values of a body in JSON */
     cJSON *root;           /* the same as cJSON's tree, where that is read; owned */
@@ -211,7 +215,6 @@ struct connection {
     _Atomic uint64_t since_ns; /* when the stage began */
     _Atomic uint64_t received; /* bytes of the body so far */
     _Atomic bool is_overdue;   /* its request took too long to arrive: reading was shut down */
-    bool has_ended;            /* reading was shut down; of the sweep alone */
     TAILQ_ENTRY(connection) entry;
     struct kept_response kept[KEPT_RESPONSES]; /* libmicrohttpd's thread only */
     unsigned next_kept;                        /* which is replaced next */

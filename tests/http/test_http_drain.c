@@ -1,8 +1,11 @@
 /* Going down: what runs may finish, what is new is refused, what waits too long is told so. */
+#include "connection.h"
 #include "fixture.h"
+#include "raw.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 struct caller {
     pthread_t thread;
@@ -134,10 +137,35 @@ static void test_stop_at_once(void)
     http_client_destroy(f.client);
 }
 
+/* Clients that go away within a body, whose ends are seen while the body is still being read: no
+ * connection is left over, however often, and whenever, they are looked at. */
+static void test_gone_clients(void)
+{
+    enum { CLIENTS = 24, SENT_BYTES = 1000000 };
+    static char body[SENT_BYTES];
+    static const char head[] = "PUT /v1/devices/0/memory/0x1 HTTP/1.1\r\nHost: x\r\n"
+                               "Content-Length: 1000001\r\n\r\n";
+    struct fixture f;
+    fixture_start(&f, NULL);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        int fd = raw_connect(soma_server_port(f.server, 0));
+        CU_ASSERT_FATAL(fd >= 0 && raw_send_text(fd, head) && raw_send(fd, body, SENT_BYTES));
+        (void)close(fd);
+        connections_sweep(f.server, monotonic_ns());
+    }
+    uint64_t start = now_ms();
+    while (connections_active(f.server) > 0 && now_ms() - start < 10000)
+        connections_sweep(f.server, monotonic_ns());
+    EXPECT(connections_active(f.server) == 0, "%d connections are left",
+           (int)connections_active(f.server));
+    fixture_stop(&f);
+}
+
 static const struct soma_test tests[] = {
     {"what runs finishes", test_finishes},
     {"bound", test_bound},
     {"stop at once", test_stop_at_once},
+    {"gone clients", test_gone_clients},
     {NULL, NULL},
 };
 const struct soma_suite suite_http_drain = {"http_drain", tests};
