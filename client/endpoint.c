@@ -110,12 +110,26 @@ static aclError read_token_file(struct client_endpoint *endpoint, const char *pa
     return set_token(endpoint, token, "the file that SOMA_TOKEN_FILE names");
 }
 
+static aclError read_pipeline(struct client_endpoint *endpoint)
+{
+    const char *value = client_env("SOMA_PIPELINE");
+    endpoint->asks_each_time = value != NULL && strcmp(value, "0") == 0;
+    if (value == NULL || endpoint->asks_each_time || strcmp(value, "1") == 0)
+        return ACL_SUCCESS;
+    return client_fail(ACL_ERROR_INVALID_PARAM,
+                       "SOMA_PIPELINE=%.80s is neither 0 (every call asks the service and waits) "
+                       "nor 1: change or unset it",
+                       value);
+}
+
 aclError client_endpoint_read(struct client_endpoint *endpoint)
 {
     memset(endpoint, 0, sizeof(*endpoint));
     endpoint->timeout_ms = CLIENT_TIMEOUT_MS_DEFAULT;
     aclError error = client_env_number("SOMA_TIMEOUT_MS", "milliseconds", 1, CLIENT_TIMEOUT_MS_MAX,
                                        &endpoint->timeout_ms);
+    if (error == ACL_SUCCESS)
+        error = read_pipeline(endpoint);
     const char *server = client_env("SOMA_SERVER");
     if (error != ACL_SUCCESS || server == NULL)
         return error;

@@ -16,11 +16,12 @@ struct client_endpoint {
     char where[576];         /* for people: as SOMA_SERVER has it */
     char authorization[600]; /* header "Authorization: Bearer ..."; "" without a token */
     long timeout_ms;         /* longest silence of the service before it counts as gone */
+    bool asks_each_time;     /* SOMA_PIPELINE=0: no call runs ahead of the service */
 };
 
-/* Fill *endpoint from SOMA_SERVER, SOMA_TOKEN, SOMA_TOKEN_FILE and SOMA_TIMEOUT_MS. Without
- * SOMA_SERVER, or with an empty one, url stays "" and the library starts a server of its own.
- * ACL_SUCCESS; 100000 for a value that cannot be, the text names the variable. */
+/* Fill *endpoint from SOMA_SERVER, SOMA_TOKEN, SOMA_TOKEN_FILE, SOMA_TIMEOUT_MS and SOMA_PIPELINE.
+ * Without SOMA_SERVER, or with an empty one, url stays "" and the library starts a server of its
+ * own. ACL_SUCCESS; 100000 for a value that cannot be, the text names the variable. */
 aclError client_endpoint_read(struct client_endpoint *endpoint) SOMA_MUST_USE;
 
 /* Make it a unix socket at path; 100000 when the path is too long for one. */

@@ -412,12 +412,6 @@ aclError client_pipeline_read(struct client_pipeline *pipeline, const struct som
 
 /* ---- beginning and end ---- */
 
-static bool is_switched_off(void)
-{
-    const char *value = client_env("SOMA_PIPELINE");
-    return value != NULL && strcmp(value, "0") == 0;
-}
-
 static bool start_flusher(struct client_pipeline *pipeline)
 {
     sigset_t all, before;
@@ -444,7 +438,7 @@ aclError client_pipeline_start(struct client_pipeline **out, const struct client
                                const struct soma_soc *soc)
 {
     *out = NULL;
-    if (soc == NULL || is_switched_off())
+    if (soc == NULL || endpoint->asks_each_time)
         return ACL_SUCCESS;
     struct client_pipeline *pipeline = calloc(1, sizeof(*pipeline));
     if (pipeline == NULL)

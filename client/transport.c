@@ -47,9 +47,8 @@ aclError client_send(const struct client_endpoint *endpoint, const struct client
 
 aclError client_probe(const struct client_endpoint *endpoint)
 {
-    struct client_endpoint patient = *endpoint;
-    struct client_request request = {.method = SOMA_METHOD_GET, .path = "/livez"};
+    struct client_request request = {
+        .method = SOMA_METHOD_GET, .path = "/livez", .patience_ms = (endpoint->timeout_ms + 1) / 2};
     struct client_answer answer;
-    patient.timeout_ms = (endpoint->timeout_ms + 1) / 2;
-    return client_send(&patient, &request, &answer);
+    return client_send(endpoint, &request, &answer);
 }

@@ -27,6 +27,7 @@ struct client_request {
                                 * answer->body, and so does an answer that is not as long as this
                                 * and the bytes, padded to a multiple of 8 */
     bool is_sequenced;         /* the body itself tells the service what it has seen before */
+    long patience_ms;          /* longest silence; 0: the timeout of the endpoint */
     bool waits;                /* the service may take as long as it takes, while it lives */
     const atomic_bool *cancel; /* give up when it becomes true; NULL: never */
 };

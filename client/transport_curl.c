@@ -228,7 +228,6 @@ static void set_common(CURL *easy, const struct client_endpoint *endpoint)
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, endpoint->timeout_ms);
     if (endpoint->unix_path[0] != '\0')
         (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, endpoint->unix_path);
 }
@@ -238,6 +237,11 @@ static size_t on_ignored_bytes(char *ptr, size_t size, size_t count, void *user)
     (void)ptr;
     (void)user;
     return size * count;
+}
+
+static long timeout_of(const struct client_endpoint *endpoint, const struct client_request *request)
+{
+    return request->patience_ms > 0 ? request->patience_ms : endpoint->timeout_ms;
 }
 
 /* Whether GET /livez is answered within timeout_ms, on a connection of its own. */
@@ -275,7 +279,7 @@ static int on_progress(void *user, curl_off_t down_all, curl_off_t down, curl_of
         connection->last_ms = now;
         return 0;
     }
-    long timeout_ms = connection->endpoint->timeout_ms;
+    long timeout_ms = timeout_of(connection->endpoint, request);
     long patience_ms = request->waits ? (timeout_ms + 1) / 2 : timeout_ms;
     if (now - connection->last_ms < patience_ms)
         return 0;
@@ -462,11 +466,12 @@ aclError client_curl_send(const struct client_endpoint *endpoint,
     char url[sizeof(endpoint->url) + 256];
     (void)snprintf(url, sizeof(url), "%s%s", endpoint->url, request->path);
     int64_t start_ms = now_ms();
-    long left_ms = endpoint->timeout_ms;
+    const long timeout_ms = timeout_of(endpoint, request);
+    long left_ms = timeout_ms;
     CURLcode code = perform(connection, url, headers, left_ms);
     left_ms -= (long)(now_ms() - start_ms);
     if (is_lost(code) && (request->waits || left_ms > 0))
-        code = perform(connection, url, headers, request->waits ? endpoint->timeout_ms : left_ms);
+        code = perform(connection, url, headers, request->waits ? timeout_ms : left_ms);
     curl_slist_free_all(headers);
     aclError error =
         code == CURLE_OK ? finish(connection, answer) : fail_unreachable(connection, code);

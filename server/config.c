@@ -48,7 +48,8 @@ static const struct option options[] = {
      "largest raw body; JSON bodies end at 64 MiB in any case; KiB, MiB, GiB, TiB are understood"},
     {"max-sessions", OPTION_NUMBER, AT(max_sessions), 1, 1000000, "N", "10000",
      "sessions at one time"},
-    {"session-ttl", OPTION_NUMBER, AT(session_ttl_seconds), 1, 604800, "SECONDS", "600",
+    {"session-ttl", OPTION_NUMBER, AT(session_ttl_seconds), 1,
+     SOMA_SESSION_TTL_SECONDS_MAX, "SECONDS", "600",
      "lease of a session that does not say; each request extends it"},
     {"idle-timeout", OPTION_NUMBER, AT(idle_timeout_seconds), 1, 86400, "SECONDS", "120",
      "closes connections that are silent, and requests that do not arrive, after this time"},
@@ -330,6 +331,18 @@ static bool load_environment(struct loader *loader, char *const *envp)
         }
     }
     return true;
+}
+
+void soma_config_warn(FILE *out, char *const *envp)
+{
+    for (char *const *entry = envp; *entry != NULL; entry++) {
+        size_t len = strcspn(*entry, "=");
+        if (strncmp(*entry, "SOMAD_", 6) != 0 || option_of_variable(*entry, len) != NULL ||
+            strncmp(*entry, "SOMAD_SERVICE_", 14) == 0 || strncmp(*entry, "SOMAD_PORT", 10) == 0)
+            continue;
+        (void)fprintf(out, "somad: %.*s names no option and is ignored; --help lists them\n",
+                      (int)(len > 200 ? 200 : len), *entry);
+    }
 }
 
 static char *trim(char *text)

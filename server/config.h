@@ -51,6 +51,10 @@ void soma_config_release(struct soma_config *config);
 bool soma_config_load(struct soma_config *config, int argc, char *const *argv, char *const *envp,
                       char error[CONFIG_ERROR_BYTES]);
 
+/* A line for each SOMAD_* variable that names no option, SOMAD_SERVICE_* and SOMAD_PORT* apart:
+ * those are Kubernetes's, where a service is called somad. */
+void soma_config_warn(FILE *out, char *const *envp);
+
 /* The text of --help. */
 void soma_config_help(FILE *out);
 

@@ -32,6 +32,7 @@ static void block_signals(sigset_t *ends)
     (void)sigemptyset(ends);
     (void)sigaddset(ends, SIGTERM);
     (void)sigaddset(ends, SIGINT);
+    (void)sigaddset(ends, SIGHUP); /* its terminal is gone: options are read at the start only */
     (void)pthread_sigmask(SIG_BLOCK, ends, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
 }
@@ -88,16 +89,18 @@ int main(int argc, char **argv)
     tune_allocator();
     if (!soma_config_init(&config))
         return fail("no memory");
-    if (!soma_config_load(&config, argc, argv, environ, error))
+    if (!soma_config_load(&config, argc, argv, environ, error)) {
         code = fail(error);
-    else if (config.help)
+    } else if (config.help) {
         soma_config_help(stdout);
-    else if (config.version)
+    } else if (config.version) {
         (void)printf("somad %s\n", SOMA_VERSION);
-    else if (config.healthcheck)
+    } else if (config.healthcheck) {
         code = soma_healthcheck(&config);
-    else
+    } else {
+        soma_config_warn(stderr, environ);
         code = run(&config);
+    }
     soma_config_release(&config);
     return code;
 }

@@ -45,9 +45,17 @@
 /* Service. */
 #define SOMA_IDEMPOTENCY_KEY_BYTES_MAX 255u
 #define SOMA_IDEMPOTENCY_KEYS_KEPT 10000u
+#define SOMA_IDEMPOTENCY_BYTES_KEPT UINT64_C(268435456) /* of kept answers, in one session */
+#define SOMA_SESSION_TTL_SECONDS_MAX UINT64_C(604800)   /* lease of a session: 7 days */
+#define SOMA_LEAKS_MAX 1000u                            /* listed when a session ends */
+#define SOMA_TOKEN_BYTES_MAX 256u                       /* of one bearer token */
 #define SOMA_HEADER_BYTES_MAX 32768u                 /* request line and header fields together */
 #define SOMA_BODY_BYTES_DEFAULT UINT64_C(1073741824) /* --max-body */
 #define SOMA_JSON_BODY_BYTES_MAX UINT64_C(67108864)  /* a JSON body, whatever --max-body says */
+#define SOMA_ANSWER_BYTES_MAX UINT64_C(2147483648)   /* of one answer */
+/* The answer of POST /v1/commands may have as many bytes as --max-body, but at least and at most: */
+#define SOMA_COMMANDS_ANSWER_BYTES_MIN SOMA_JSON_BODY_BYTES_MAX
+#define SOMA_COMMANDS_ANSWER_BYTES_MAX (SOMA_ANSWER_BYTES_MAX / 2)
 
 /* On-chip memory (TPipe). */
 #define SOMA_PIPE_BUFFERS_MAX 64u     /* buffers of one pipe, those in its pools counted */

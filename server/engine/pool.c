@@ -52,21 +52,27 @@ struct pool *pool_by_address(const struct engine *engine, uint64_t address)
 
 /* ---- creation ---- */
 
+static enum soma_status refuse_location(struct call *call, uint64_t type)
+{
+    const char *word = type <= INT32_MAX ? soma_word_of(SOMA_GROUP_location_type, (int)type) : NULL;
+    return soma_fail(call->error, SOMA_UNSUPPORTED_LOCATION, "location.type",
+                     "location.type %s (%" PRIu64 ") is not supported: pools live on a DEVICE",
+                     word != NULL ? word : "without a name", type);
+}
+
 static enum soma_status check_props(struct call *call, const struct device *device)
 {
     const struct soma_command *command = call->command;
     if (command->alloc_type != SOMA_ALLOC_TYPE_PINNED)
         return soma_fail(call->error, SOMA_UNSUPPORTED_ALLOC_TYPE, "allocType",
-                         "allocType %" PRIu64 " is not supported: pools are PINNED memory",
+                         "allocType %" PRIu64 " is not supported: pools are PINNED (0) memory",
                          command->alloc_type);
     if (soma_word_of(SOMA_GROUP_handle_type, (int)command->handle_type) == NULL)
         return soma_fail(call->error, SOMA_INVALID_VALUE, "handleType",
-                         "handleType %" PRIu64 " is not one of NONE and POSIX",
+                         "handleType %" PRIu64 " is not one of NONE (0) and POSIX (2)",
                          command->handle_type);
     if (command->location_type != SOMA_LOCATION_TYPE_DEVICE)
-        return soma_fail(call->error, SOMA_UNSUPPORTED_LOCATION, "location.type",
-                         "location.type %" PRIu64 " is not supported: pools live on a DEVICE",
-                         command->location_type);
+        return refuse_location(call, command->location_type);
     if (call_has(call, SOMA_HAS(location_id)) && command->location_id != device->number)
         return soma_fail(call->error, SOMA_WRONG_LOCATION, "location.id",
                          "location.id %" PRIu64 " is not device %" PRIu64

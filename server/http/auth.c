@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN_BYTES_MAX 256u
-
 struct token {
-    unsigned char text[TOKEN_BYTES_MAX];
+    unsigned char text[SOMA_TOKEN_BYTES_MAX];
     size_t len;
 };
 
@@ -43,7 +41,7 @@ static bool is_token(const char *text, size_t len)
         if (text[i] <= ' ' || text[i] > '~')
             return false;
     }
-    return len >= 1 && len <= TOKEN_BYTES_MAX;
+    return len >= 1 && len <= SOMA_TOKEN_BYTES_MAX;
 }
 
 static bool load_lines(struct auth *auth, FILE *file, const char *path,
@@ -85,20 +83,20 @@ void auth_release(struct auth *auth)
     if (auth == NULL)
         return;
     for (size_t i = 0; i < auth->count; i++)
-        explicit_bzero(auth->tokens[i].text, TOKEN_BYTES_MAX);
+        explicit_bzero(auth->tokens[i].text, SOMA_TOKEN_BYTES_MAX);
     free(auth->tokens);
     free(auth);
 }
 
 bool auth_accepts(const struct auth *auth, const char *token, size_t len)
 {
-    unsigned char padded[TOKEN_BYTES_MAX] = {0};
-    bool fits = len <= TOKEN_BYTES_MAX;
-    memcpy(padded, token, fits ? len : TOKEN_BYTES_MAX);
+    unsigned char padded[SOMA_TOKEN_BYTES_MAX] = {0};
+    bool fits = len <= SOMA_TOKEN_BYTES_MAX;
+    memcpy(padded, token, fits ? len : SOMA_TOKEN_BYTES_MAX);
     unsigned found = 0;
     for (size_t i = 0; i < auth->count; i++) {
         unsigned difference = 0;
-        for (size_t at = 0; at < TOKEN_BYTES_MAX; at++)
+        for (size_t at = 0; at < SOMA_TOKEN_BYTES_MAX; at++)
             difference |= (unsigned)(padded[at] ^ auth->tokens[i].text[at]);
         difference |= (unsigned)(len != auth->tokens[i].len);
         found |= (unsigned)(difference == 0);

@@ -43,6 +43,21 @@ bool batch_prepare(struct request *req)
 
 /* ---- execute ---- */
 
+enum soma_status batch_check_room(struct request *req, uint64_t more)
+{
+    uint64_t max = req->conn->server->commands_answer_bytes;
+    const struct batch *batch = &req->batch;
+    char text[32];
+    /* The compact answer to one read is bounded by check_read_size alone. */
+    bool is_first = batch->is_compact && batch->records == 0;
+    if (is_first || batch->writer.len + more <= max)
+        return SOMA_OK;
+    return soma_fail(&req->error, SOMA_CONTENT_TOO_LARGE, "commands",
+                     "the answer to one request holds at most %s: this command and those behind "
+                     "it were not run; send them in another request, or read raw with GET",
+                     soma_bytes_text(text, max));
+}
+
 /* Whether the batch can go on where the session is; only of a sequenced one. */
 static enum soma_status check_sequence(const struct request *req, struct soma_error *error)
 {
@@ -116,7 +131,7 @@ static void append_outcome(struct request *req)
     batch->count++;
     batch->completed += req->status == SOMA_OK ? 1 : 0;
     if (req->status != SOMA_OK)
-        req->answer.status = req->status;
+        metrics_count_error(req->conn->server->metrics, req->conn->shard, req->status);
     put_outcome(req);
 }
 
@@ -212,6 +227,11 @@ static bool run_next(struct request *req, bool *is_broken)
     }
     if (req->status == SOMA_OK)
         req->status = check_read_size(req);
+    if (req->status == SOMA_OK && !is_quiet(batch)) {
+        bool is_read = req->command.op == SOMA_OP_MEMORY_READ;
+        req->status = batch_check_room(req, is_read ? req->command.size : 0);
+        *is_broken = req->status != SOMA_OK;
+    }
     if (req->status == SOMA_OK)
         req->status = session_apply(req->session, &req->command, &req->result, &req->error);
     return true;
@@ -274,10 +294,7 @@ enum step batch_execute(struct request *req)
 void batch_finish(struct request *req)
 {
     struct batch *batch = &req->batch;
-    enum soma_status last_error = req->answer.status;
     soma_batch_end_answer(&batch->writer, &batch->outcome);
     metrics_count_batch(req->conn->server->metrics, req->conn->shard, batch->count);
     reply_writer(req, 200, SOMA_BATCH_TYPE, &batch->writer);
-    if (req->answer.status == SOMA_OK)
-        req->answer.status = last_error; /* for the metrics */
 }

@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the answer up to and with a memory.read. Half of what an answer may have: the rest is for
- * whatever else the batch answers. */
-#define READ_ANSWER_BYTES_MAX (ANSWER_BYTES_MAX / 2)
-
 /* ---- prepare ---- */
 
 static enum soma_status read_on_error(struct request *req, const struct wire_value *item)
@@ -106,7 +102,7 @@ static bool prepare(struct request *req)
     struct batch *batch = &req->batch;
     memset(batch, 0, sizeof(*batch));
     wire_names_init(&batch->names);
-    soma_writer_init(&batch->writer, ANSWER_BYTES_MAX);
+    soma_writer_init(&batch->writer, SOMA_ANSWER_BYTES_MAX);
     req->is_batch = true;
     batch->is_compact =
         req->content_type.ptr != NULL && headers_is_type(req->content_type, SOMA_BATCH_TYPE);
@@ -145,30 +141,34 @@ static enum soma_status read_op(struct request *req, const struct wire_value *el
     return SOMA_OK;
 }
 
+/* Refused before it runs: an answer that cannot be sent would hide what the others did. */
+static enum soma_status check_read(struct request *req)
+{
+    char text[32];
+    uint64_t size = req->command.size;
+    if (size > SOMA_JSON_BODY_BYTES_MAX)
+        return soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
+                         "size: memory.read gives at most %s in base64; read in parts, or raw "
+                         "with GET",
+                         soma_bytes_text(text, SOMA_JSON_BODY_BYTES_MAX));
+    return batch_check_room(req, (size + 2) / 3 * 4);
+}
+
 static enum soma_status read_command(struct request *req, const struct wire_value *element)
 {
     const struct soma_op_info *op;
-    char text[32];
     enum soma_status status = read_op(req, element, &op);
     if (status != SOMA_OK)
         return status;
     soma_command_init(&req->command, op->op);
     status = wire_decode_command(element, true, &req->batch.names, &req->arena, &req->command,
                                  &req->error);
-    if (status == SOMA_OK && op->op == SOMA_OP_MEMORY_READ &&
-        req->command.size > SOMA_JSON_BODY_BYTES_MAX)
-        status = soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
-                           "size: memory.read gives at most %s in base64; read in parts, or raw "
-                           "with GET",
-                           soma_bytes_text(text, SOMA_JSON_BODY_BYTES_MAX));
-    /* Refused before it runs: an answer that cannot be sent would hide what the others did. */
-    if (status == SOMA_OK && op->op == SOMA_OP_MEMORY_READ &&
-        req->batch.writer.len + (req->command.size + 2) / 3 * 4 > READ_ANSWER_BYTES_MAX)
-        status = soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
-                           "size: the answer to one request holds at most %s; read in several "
-                           "requests, or raw with GET",
-                           soma_bytes_text(text, READ_ANSWER_BYTES_MAX));
-    return status;
+    if (status == SOMA_OK && op->op == SOMA_OP_MEMORY_READ)
+        status = check_read(req);
+    /* Room for its name: there must be no want of memory behind a command that has run. */
+    if (status == SOMA_OK && wire_member(element, "as") != NULL)
+        status = wire_names_reserve(&req->batch.names, 1, &req->error);
+    return status == SOMA_OK ? batch_check_room(req, 0) : status;
 }
 
 /* What the command creates gets the name that "as" gives it. */
@@ -176,10 +176,8 @@ static void keep_name(struct request *req, const struct wire_value *element)
 {
     uint64_t value;
     const struct wire_value *as = wire_member(element, "as");
-    if (as == NULL || !wire_created_value(req->command.op, &req->result, &value))
-        return;
-    /* Without memory the name stays unknown, and the command that uses it is refused. */
-    (void)!wire_names_put(&req->batch.names, as->text, as->len, value, NULL);
+    if (as != NULL && wire_created_value(req->command.op, &req->result, &value))
+        (void)!wire_names_put(&req->batch.names, as->text, as->len, value, NULL);
 }
 
 static void append_outcome(struct request *req, const struct wire_value *element)
@@ -194,7 +192,7 @@ static void append_outcome(struct request *req, const struct wire_value *element
         session_result_clear(&req->result);
     } else {
         wire_encode_error(&batch->writer, &req->error);
-        req->answer.status = req->status;
+        metrics_count_error(req->conn->server->metrics, req->conn->shard, req->status);
     }
 }
 
@@ -217,7 +215,8 @@ static enum step execute(struct request *req)
         append_outcome(req, element);
         bool is_cut = req->status == SOMA_CLIENT_GONE || req->status == SOMA_DRAINING;
         bool stops = req->status != SOMA_OK && (is_cut || !batch->goes_on);
-        stops = stops || req->is_cut || batch->writer.failed;
+        stops =
+            stops || req->is_cut || batch->writer.failed || req->status == SOMA_CONTENT_TOO_LARGE;
         batch->next = stops ? batch->end : wire_next(element);
         req->is_abandoned = is_cut && batch->completed == 0;
     }
@@ -229,7 +228,6 @@ static enum step execute(struct request *req)
 static void finish(struct request *req)
 {
     struct batch *batch = &req->batch;
-    enum soma_status last_error = req->answer.status;
     if (batch->is_compact) {
         batch_finish(req);
         return;
@@ -239,8 +237,6 @@ static void finish(struct request *req)
     soma_writer_text(&batch->writer, "}");
     metrics_count_batch(req->conn->server->metrics, req->conn->shard, batch->count);
     reply_writer(req, 200, "application/json", &batch->writer);
-    if (req->answer.status == SOMA_OK)
-        req->answer.status = last_error; /* for the metrics */
 }
 
 const struct handler handler_commands = {prepare, execute, finish};

@@ -48,7 +48,7 @@ static bool metrics(struct request *req)
     struct soma_writer writer;
     if (input_expect_none(req) != SOMA_OK)
         return fail(req);
-    soma_writer_init(&writer, ANSWER_BYTES_MAX);
+    soma_writer_init(&writer, SOMA_ANSWER_BYTES_MAX);
     metrics_write(req->conn->server, &writer);
     reply_writer(req, 200, "text/plain; version=0.0.4; charset=utf-8", &writer);
     return false;

@@ -101,7 +101,7 @@ static enum soma_status read_option(struct request *req, const cJSON *item,
     if (strcmp(field, "clock") == 0)
         return read_clock(req, item, options);
     if (strcmp(field, "ttlSeconds") == 0)
-        return read_number(req, item, 1, SESSION_TTL_SECONDS_MAX, &options->ttl_seconds);
+        return read_number(req, item, 1, SOMA_SESSION_TTL_SECONDS_MAX, &options->ttl_seconds);
     if (strcmp(field, "devices") == 0) {
         uint64_t count = 0;
         enum soma_status status = read_number(req, item, 1, SOMA_DEVICES_MAX, &count);
@@ -258,7 +258,7 @@ static enum soma_status end_session(struct request *req, struct soma_session_end
                          "the session ended while the request was on its way");
     engine_counts(session->engine, &ended->freed);
     enum soma_status status =
-        engine_leaks(session->engine, LEAKS_MAX, &ended->leaks.items, &ended->leaks.count);
+        engine_leaks(session->engine, SOMA_LEAKS_MAX, &ended->leaks.items, &ended->leaks.count);
     if (status != SOMA_OK)
         return soma_fail(&req->error, status, "", "no memory to list what the session holds");
     if (!sessions_take_out(session->owner, session))

@@ -9,7 +9,7 @@ struct scan {
     struct request *req;
     struct soma_error *error;
     enum soma_status status;
-    struct soma_text connection;
+    struct soma_text connection, host;
     bool has_length, has_coding;
 };
 
@@ -84,6 +84,10 @@ static void read_field(struct scan *scan, const char *key, size_t len, const cha
 {
     struct request *req = scan->req;
     switch (len) {
+    case 4:
+        if (is_name(key, "Host"))
+            keep(scan, &scan->host, "Host", value);
+        break;
     case 6:
         req->has_expect = req->has_expect || is_name(key, "Expect");
         if (is_name(key, "Accept") && req->accept.ptr == NULL)

@@ -147,7 +147,7 @@ static void evict(struct idempotency *keys)
     while (keys->completed_count > SOMA_IDEMPOTENCY_KEYS_KEPT)
         free_entry(keys, TAILQ_FIRST(&keys->completed));
     for (entry = TAILQ_FIRST(&keys->completed);
-         entry != NULL && keys->bytes_kept > IDEMPOTENCY_BYTES_KEPT;
+         entry != NULL && keys->bytes_kept > SOMA_IDEMPOTENCY_BYTES_KEPT;
          entry = TAILQ_NEXT(entry, age_entry)) {
         if (entry->answer.owned != NULL)
             drop_answer(keys, entry);

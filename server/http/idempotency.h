@@ -3,13 +3,11 @@
  * A key is in flight from idempotency_begin until the request that holds it is completed or
  * abandoned; the same request coming meanwhile is parked behind it. The last
  * SOMA_IDEMPOTENCY_KEYS_KEPT completed keys are kept. Of very large answers only the fact is kept
- * when they are many (IDEMPOTENCY_BYTES_KEPT): the request still runs once. Thread-safe. */
+ * when they are many (SOMA_IDEMPOTENCY_BYTES_KEPT): the request still runs once. Thread-safe. */
 #ifndef SOMA_HTTP_IDEMPOTENCY_H
 #define SOMA_HTTP_IDEMPOTENCY_H
 
 #include "internal.h"
-
-#define IDEMPOTENCY_BYTES_KEPT (UINT64_C(256) << 20)
 
 struct idempotency;
 

@@ -40,11 +40,9 @@ struct soma_server;
 struct tls;
 struct waiters;
 
-#define ANSWER_BYTES_MAX (UINT64_C(2) << 30) /* of one answer */
-#define DRAIN_BYTES_MAX (UINT64_C(1) << 20)  /* read and dropped behind an early error */
-#define SLOW_BODY_BYTES (UINT64_C(1) << 16)  /* a batch this large runs in the executor */
-#define SLOW_BYTES (UINT64_C(1) << 20)       /* so do copies of this many bytes */
-#define LEAKS_MAX 1000u                      /* listed when a session ends */
+#define DRAIN_BYTES_MAX (UINT64_C(1) << 20) /* read and dropped behind an early error */
+#define SLOW_BODY_BYTES (UINT64_C(1) << 16) /* a batch this large runs in the executor */
+#define SLOW_BYTES (UINT64_C(1) << 20)      /* so do copies of this many bytes */
 
 /* ---- answers ---- */
 
@@ -144,7 +142,7 @@ struct request {
     const char *method, *path;
     struct capture captures[CAPTURES_MAX];
     struct soma_text session_id, key, authorization, content_type, accept;
-    bool has_expect, is_chunked;
+    bool has_expect, is_chunked, is_head;
 
     char *body; /* owned */
     size_t body_len, body_capacity;
@@ -232,6 +230,7 @@ struct soma_server {
     struct log log;
     struct soma_soc const *soc;
     uint32_t devices;
+    uint64_t commands_answer_bytes; /* that the answer of POST /v1/commands may have */
     uint64_t threads, max_body_bytes, max_sessions, session_ttl_seconds, idle_timeout_ns;
     char instance[CONFIG_INSTANCE_BYTES_MAX + 1]; /* "": it has no name */
     uint32_t start_mark; /* another one each start: whose sessions are ours */

@@ -113,8 +113,14 @@ void metrics_count_request(struct metrics *metrics, unsigned shard, const struct
     add(&counters->codes[code_index(http)], 1);
     add(&counters->latency[bucket_of(latency_ns, LATENCY_COUNT, duration_ns)], 1);
     add(&counters->duration_ns, duration_ns);
-    if (status != SOMA_OK && (unsigned)status < STATUS_MAX)
-        add(&to->statuses[status], 1);
+    if (status != SOMA_OK)
+        metrics_count_error(metrics, shard, status);
+}
+
+void metrics_count_error(struct metrics *metrics, unsigned shard, enum soma_status status)
+{
+    if ((unsigned)status < STATUS_MAX)
+        add(&metrics->shards[shard].statuses[status], 1);
 }
 
 void metrics_count_batch(struct metrics *metrics, unsigned shard, uint64_t command_count)

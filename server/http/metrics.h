@@ -19,6 +19,9 @@ void metrics_destroy(struct metrics *metrics);
 void metrics_count_request(struct metrics *metrics, unsigned shard, const struct route *route,
                            int http, enum soma_status status, uint64_t duration_ns);
 
+/* An error inside an answer that is none itself: of one command of a batch. */
+void metrics_count_error(struct metrics *metrics, unsigned shard, enum soma_status status);
+
 void metrics_count_batch(struct metrics *metrics, unsigned shard, uint64_t command_count);
 
 /* Everything as text, sessions and their memory included. */

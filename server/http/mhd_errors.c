@@ -90,7 +90,8 @@ void mhd_send_answer(struct connection *conn, const struct answer *answer)
                  has_body ? "Content-Type: " : "", has_body ? answer->content_type : "",
                  has_body ? "\r\n" : "", instance[0] != '\0' ? INSTANCE_HEADER ": " : "", instance,
                  instance[0] != '\0' ? "\r\n" : "", answer->len);
-    struct iovec parts[2] = {{head, (size_t)len}, {NULL, answer->len}};
+    size_t body_len = conn->request.is_head ? 0 : answer->len;
+    struct iovec parts[2] = {{head, (size_t)len}, {NULL, body_len}};
     memcpy(&parts[1].iov_base, &answer->body, sizeof(answer->body)); /* it is only read */
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     if (conn->is_tls)

@@ -49,7 +49,7 @@ void reply_message(struct request *req, int http, enum soma_message message, con
         return;
     }
     if (writer->ptr == NULL)
-        soma_writer_init(writer, ANSWER_BYTES_MAX);
+        soma_writer_init(writer, SOMA_ANSWER_BYTES_MAX);
     soma_writer_clear(writer);
     wire_encode_message(writer, message, base);
     /* The connection keeps the memory of small ones; it outlives their sending. */

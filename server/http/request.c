@@ -187,6 +187,7 @@ static enum MHD_Result on_header(struct request *req, const char *path, const ch
 {
     req->method = method;
     req->path = path;
+    req->is_head = strcmp(method, "HEAD") == 0;
     if (read_header(req, version) == SOMA_OK)
         return MHD_YES;
     refuse(req);
@@ -221,6 +222,19 @@ static bool grow_body(struct request *req, size_t len)
     return true;
 }
 
+/* Answer past libmicrohttpd, which cannot in the middle of a body. What still comes is dropped for
+ * a while, so that a client that only sends gets to see the answer. */
+static void answer_early(struct request *req)
+{
+    if (req->is_answered)
+        return;
+    req->conn->closes = true;
+    req->is_answered = true;
+    req->answer.http = soma_status_info(req->error.status)->http;
+    req->answer.status = req->error.status;
+    mhd_send_error(req->conn, &req->error);
+}
+
 static enum MHD_Result on_body(struct request *req, const char *data, size_t len)
 {
     req->body_received += len;
@@ -228,6 +242,7 @@ static enum MHD_Result on_body(struct request *req, const char *data, size_t len
     if (!req->is_refused && req->body_received > req->body_max) {
         (void)too_large(req);
         refuse(req);
+        answer_early(req);
     }
     if (!req->is_refused && !grow_body(req, len)) {
         (void)soma_fail(&req->error, SOMA_OUT_OF_MEMORY, "", "no memory for the body");
@@ -237,12 +252,7 @@ static enum MHD_Result on_body(struct request *req, const char *data, size_t len
         memcpy(req->body + req->body_len, data, len);
         req->body_len += len;
     } else if (req->body_received > DRAIN_BYTES_MAX + req->body_max) {
-        /* It does not end: answer past libmicrohttpd, which cannot in the middle of a body. */
-        req->conn->closes = true;
-        req->is_answered = true;
-        req->answer.http = soma_status_info(req->error.status)->http;
-        req->answer.status = req->error.status;
-        mhd_send_error(req->conn, &req->error);
+        answer_early(req); /* it does not end */
         return MHD_NO;
     }
     return MHD_YES;
@@ -264,6 +274,8 @@ static enum MHD_Result on_end(struct request *req)
 {
     bool is_answered = true;
     take_back(req);
+    if (req->is_answered)
+        return MHD_NO;
     if (req->phase == REQUEST_RECEIVING) {
         connection_enter(req->conn, CONNECTION_BUSY, req->started_ns);
         is_answered = request_start(req);
@@ -370,5 +382,6 @@ void request_on_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
     conn->closes = conn->closes || req->closes || code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
     release(req, now_ns);
     req->is_active = false;
+    req->is_head = false;
     connection_enter(conn, CONNECTION_IDLE, now_ns);
 }

@@ -5,6 +5,7 @@
 #include "handlers.h"
 
 #define XXH_INLINE_ALL
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -18,7 +19,7 @@ struct node {
     size_t len;
     struct node *children, *next, *verbs;
     const struct route *rows[METHOD_COUNT];
-    char allow[32]; /* "GET, POST" */
+    char allow[32]; /* "GET, HEAD, POST" */
 };
 
 struct router {
@@ -70,19 +71,13 @@ static struct node *add_node(struct node **list, const char *text, size_t len)
     return node;
 }
 
-/* The {member} of a path is a member of struct soma_command. */
-static const char *const member_names[] = {
-#define SOMA_ROW(TYPE, member, json, help) #member,
-    SOMA_FIELDS(SOMA_ROW)
-#undef SOMA_ROW
-};
-
+/* The {name} of a path is that of a field. */
 static const struct soma_field_row *captured_row(const struct soma_op_info *op, const char *name,
                                                  size_t len)
 {
     for (size_t i = 0; op != NULL && i < op->field_count; i++) {
-        const char *member = member_names[op->fields[i].field];
-        if (strlen(member) == len && memcmp(member, name, len) == 0)
+        const char *field = soma_field_json(op->fields[i].field);
+        if (strlen(field) == len && memcmp(field, name, len) == 0)
             return &op->fields[i];
     }
     return NULL;
@@ -95,13 +90,10 @@ static void set_allow(struct node *node)
     for (unsigned m = 0; m < METHOD_COUNT; m++) {
         if (node->rows[m] == NULL)
             continue;
-        const char *name = soma_method_name((enum soma_method)m);
-        if (len > 0) {
-            memcpy(node->allow + len, ", ", 2);
-            len += 2;
-        }
-        memcpy(node->allow + len, name, strlen(name) + 1);
-        len += strlen(name);
+        const char *name =
+            m == SOMA_METHOD_GET ? "GET, HEAD" : soma_method_name((enum soma_method)m);
+        len += (size_t)snprintf(node->allow + len, sizeof(node->allow) - len, "%s%s",
+                                len > 0 ? ", " : "", name);
     }
 }
 
@@ -297,8 +289,11 @@ static const char *skip_authority(const char *path)
     return slash != NULL ? slash : "/";
 }
 
+/* HEAD is GET: libmicrohttpd leaves the body out [RFC 9110, 9.3.2]. */
 static int method_index(const char *method)
 {
+    if (strcmp(method, "HEAD") == 0)
+        return SOMA_METHOD_GET;
     for (int m = 0; m < (int)METHOD_COUNT; m++) {
         if (strcmp(soma_method_name((enum soma_method)m), method) == 0)
             return m;

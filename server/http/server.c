@@ -127,6 +127,14 @@ static bool serve(struct soma_server *server, char error[CONFIG_ERROR_BYTES])
     return true;
 }
 
+static uint64_t commands_answer_bytes(uint64_t max_body_bytes)
+{
+    if (max_body_bytes < SOMA_COMMANDS_ANSWER_BYTES_MIN)
+        return SOMA_COMMANDS_ANSWER_BYTES_MIN;
+    return max_body_bytes < SOMA_COMMANDS_ANSWER_BYTES_MAX ? max_body_bytes
+                                                           : SOMA_COMMANDS_ANSWER_BYTES_MAX;
+}
+
 static struct soma_server *create_server(const struct soma_config *config)
 {
     struct soma_server *server = calloc(1, sizeof(*server));
@@ -137,6 +145,7 @@ static struct soma_server *create_server(const struct soma_config *config)
     server->devices = (uint32_t)config->devices;
     server->threads = config->threads;
     server->max_body_bytes = config->max_body_bytes;
+    server->commands_answer_bytes = commands_answer_bytes(config->max_body_bytes);
     server->max_sessions = config->max_sessions;
     server->session_ttl_seconds = config->session_ttl_seconds;
     server->idle_timeout_ns = config->idle_timeout_seconds * NS_PER_S;

@@ -91,6 +91,35 @@ static void test_timeout_values(void)
     clear_environment();
 }
 
+static void test_pipeline_switch(void)
+{
+    static const struct {
+        const char *text;
+        aclError error;
+        bool asks_each_time;
+    } rows[] = {{"", ACL_SUCCESS, false},
+                {"0", ACL_SUCCESS, true},
+                {"1", ACL_SUCCESS, false},
+                {"off", ACL_ERROR_INVALID_PARAM, false},
+                {"00", ACL_ERROR_INVALID_PARAM, false}};
+    const char *set = getenv("SOMA_PIPELINE");
+    char *before = set != NULL ? strdup(set) : NULL; /* how the other tests run */
+    clear_environment();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct client_endpoint endpoint;
+        (void)setenv("SOMA_PIPELINE", rows[i].text, 1);
+        aclError error = client_endpoint_read(&endpoint);
+        (void)EXPECT(error == rows[i].error && endpoint.asks_each_time == rows[i].asks_each_time,
+                     "SOMA_PIPELINE=%s: %d", rows[i].text, error);
+        (void)EXPECT(error == ACL_SUCCESS || strstr(aclGetRecentErrMsg(), "SOMA_PIPELINE") != NULL,
+                     "SOMA_PIPELINE=%s is not named", rows[i].text);
+    }
+    (void)unsetenv("SOMA_PIPELINE");
+    if (before != NULL)
+        (void)setenv("SOMA_PIPELINE", before, 1);
+    free(before);
+}
+
 static void test_token(void)
 {
     struct client_endpoint endpoint;
@@ -121,6 +150,7 @@ static void test_token(void)
 static const struct client_test tests[] = {
     {"SOMA_SERVER", test_server_values},
     {"SOMA_TIMEOUT_MS", test_timeout_values},
+    {"SOMA_PIPELINE", test_pipeline_switch},
     {"SOMA_TOKEN and SOMA_TOKEN_FILE", test_token},
     {NULL, NULL},
 };

@@ -210,18 +210,13 @@ static bool take_text(cJSON *body, const char *key, char *to, size_t to_bytes)
     return good;
 }
 
-/* The field whose member name stands at `name`, between braces. */
-static const struct soma_field_row *row_of_member(const struct soma_op_info *info, const char *name,
-                                                  size_t len)
+/* The field whose name stands at `name`, between braces. */
+static const struct soma_field_row *row_of_name(const struct soma_op_info *info, const char *name,
+                                                size_t len)
 {
-    static const char *const members[] = {
-#define SOMA_ROW(TYPE, member, json, help) #member,
-        SOMA_FIELDS(SOMA_ROW)
-#undef SOMA_ROW
-    };
     for (size_t i = 0; i < info->field_count; i++) {
-        const char *member = members[info->fields[i].field];
-        if (strlen(member) == len && memcmp(member, name, len) == 0)
+        const char *field = soma_field_json(info->fields[i].field);
+        if (strlen(field) == len && memcmp(field, name, len) == 0)
             return &info->fields[i];
     }
     return NULL;
@@ -236,7 +231,7 @@ static bool fill_path(struct route *route)
             continue;
         }
         size_t name_len = strcspn(at, "}") - 1;
-        const struct soma_field_row *row = row_of_member(route->info, at + 1, name_len);
+        const struct soma_field_row *row = row_of_name(route->info, at + 1, name_len);
         if (row == NULL ||
             !take_text(route->body, soma_field_json(row->field), route->path + len, 256))
             return false;

@@ -137,7 +137,58 @@ static void test_wait_in_the_middle(void)
     fixture_stop(&f);
 }
 
+/* Every error of a batch counts, not the last one alone. */
+static void test_errors_are_counted(void)
+{
+    struct fixture f;
+    fixture_start(&f, NULL);
+    cJSON *tree = run(&f, "{\"onError\":\"continue\",\"commands\":[{\"op\":\"nope\"},"
+                          "{\"op\":\"stream.create\",\"priority\":-1},{\"op\":\"nope\"}]}");
+    cJSON_Delete(tree);
+    struct http_answer answer = fixture_send(f.client, "GET", "/metrics", NULL);
+    EXPECT(strstr(answer.body,
+                  "soma_errors_total{reason=\"UNKNOWN_OP\",kind=\"UNKNOWN_OP\"} 2\n") != NULL &&
+               strstr(answer.body, "soma_errors_total{reason=\"VALUE_OUT_OF_RANGE\",kind="
+                                   "\"VALUE_OUT_OF_RANGE\"} 1\n") != NULL,
+           "%s", answer.body);
+    http_answer_release(&answer);
+    fixture_stop(&f);
+}
+
+static void small_answers(struct soma_config *config)
+{
+    config->max_body_bytes = 1 << 20; /* the least that answers may have is 64 MiB */
+}
+
+/* The batch ends where its answer would be too large: what has run is told, the rest is not run. */
+static void test_answer_limit(void)
+{
+    enum { READS = 3 }; /* of 16 MiB, a third more in base64: the last one is too much */
+    char body[1024];
+    struct fixture f;
+    fixture_start(&f, small_answers);
+    size_t len = (size_t)snprintf(body, sizeof(body),
+                                  "{\"onError\":\"continue\",\"commands\":["
+                                  "{\"op\":\"memory.malloc\",\"size\":\"16MiB\",\"as\":\"a\"}");
+    for (int i = 0; i < READS; i++)
+        len += (size_t)snprintf(body + len, sizeof(body) - len,
+                                ",{\"op\":\"memory.read\",\"ptr\":\"$a\",\"size\":\"16MiB\"}");
+    (void)snprintf(body + len, sizeof(body) - len, ",{\"op\":\"stream.create\"}]}");
+    cJSON *tree = run(&f, body);
+    EXPECT(number_of(tree, "completed") == READS && result_count(tree) == READS + 1 &&
+               failed_with(result_of(tree, READS), "CONTENT_TOO_LARGE"),
+           "%d results", result_count(tree));
+    cJSON_Delete(tree);
+    tree = fixture_call(f.client, "GET", "/v1/devices/0/streams", NULL, 200);
+    EXPECT(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(tree, "streams")) == 1,
+           "a command behind the end was run");
+    cJSON_Delete(tree);
+    fixture_stop(&f);
+}
+
 static const struct soma_test tests[] = {
+    {"errors are counted", test_errors_are_counted},
+    {"answer limit", test_answer_limit},
     {"names", test_names},
     {"on error", test_on_error},
     {"empty", test_empty},

@@ -149,14 +149,63 @@ static void test_allow(void)
     fixture_start(&f, NULL);
     int fd = raw_connect(soma_server_port(f.server, 0));
     CU_ASSERT_FATAL(fd >= 0);
-    EXPECT(raw_send_text(fd, "HEAD /v1/devices/0/memory/0x1 HTTP/1.1\r\nHost: x\r\n"
-                             "Connection: close\r\n\r\n"),
+    EXPECT(raw_send_text(fd, "POST /v1/devices/0/memory/0x1 HTTP/1.1\r\nHost: x\r\n"
+                             "Content-Length: 0\r\nConnection: close\r\n\r\n"),
            "send");
     EXPECT(raw_read(fd, text, NULL, 5000), "closed");
-    EXPECT(raw_status(text) == 405 && strstr(text, "Allow: GET, PUT\r\n") != NULL &&
-               raw_body(text)[0] == '\0',
+    EXPECT(raw_status(text) == 405 && strstr(text, "Allow: GET, HEAD, PUT\r\n") != NULL, "%s",
+           text);
+    (void)close(fd);
+    fixture_stop(&f);
+}
+
+/* The answer to GET without its body; the connection goes on. */
+static void test_head(void)
+{
+    static const struct {
+        const char *path;
+        long status;
+    } rows[] = {
+        {"/livez", 200},
+        {"/metrics", 200},
+        {"/v1/devices/0", 200},
+        {"/v1/devices/99", 404},
+        {"/v1/devices/0:reset", 405},
+        {"/nope", 404},
+    };
+    struct fixture f;
+    char text[RAW_BYTES], request[256];
+    fixture_start(&f, NULL);
+    int fd = raw_connect(soma_server_port(f.server, 0));
+    CU_ASSERT_FATAL(fd >= 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(request, sizeof(request), "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n",
+                       rows[i].path);
+        EXPECT(raw_send_text(fd, request) && !raw_read(fd, text, "\r\n\r\n", 5000), "%s",
+               rows[i].path);
+        EXPECT(raw_status(text) == rows[i].status && raw_body(text)[0] == '\0' &&
+                   strstr(text, "Content-Length: ") != NULL,
+               "%s: %s", rows[i].path, text);
+    }
+    EXPECT(raw_send_text(fd, "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+           "send");
+    EXPECT(raw_read(fd, text, NULL, 5000) && raw_status(text) == 200 &&
+               same_words(raw_body(text), "{\"status\":\"ok\"}"),
            "%s", text);
     (void)close(fd);
+    fixture_stop(&f);
+}
+
+/* What a message tells is the word, not a number alone. */
+static void test_words_in_messages(void)
+{
+    struct fixture f;
+    fixture_start(&f, NULL);
+    struct http_answer answer =
+        fixture_send(f.client, "POST", "/v1/devices/0/pools", "{\"location\":{\"type\":\"HOST\"}}");
+    EXPECT(answer.status == 400 && strstr(answer.body, "location.type HOST") != NULL, "%s",
+           answer.body);
+    http_answer_release(&answer);
     fixture_stop(&f);
 }
 
@@ -233,6 +282,8 @@ static const struct soma_test tests[] = {
     {"session options", test_session_options},
     {"headers", test_headers},
     {"Allow", test_allow},
+    {"HEAD", test_head},
+    {"words in messages", test_words_in_messages},
     {"large bodies", test_large_bodies},
     {"token", test_token},
     {NULL, NULL},

@@ -48,6 +48,7 @@ static void test_malformed(void)
         {"future version", "GET /livez HTTP/9.9\r\n" HOST "\r\n", 505,
          "HTTP_VERSION_NOT_SUPPORTED"},
         {"no Host", "GET /livez HTTP/1.1\r\n\r\n", 400, "BAD_REQUEST"},
+        {"two Hosts", "GET /livez HTTP/1.1\r\n" HOST "host: y\r\n\r\n", 400, "BAD_HEADER"},
         {"no colon", "GET /livez HTTP/1.1\r\nHost x\r\n\r\n", 400, "BAD_REQUEST"},
         {"space before colon", "GET /livez HTTP/1.1\r\n" HOST "A : b\r\n\r\n", 400, "BAD_REQUEST"},
         {"length of letters", POST_SESSIONS "Content-Length: abc\r\n\r\n", 400, "BAD_REQUEST"},
@@ -88,6 +89,32 @@ static void test_malformed(void)
         exchange(&f, rows[i].name, rows[i].request, strlen(rows[i].request), rows[i].status,
                  rows[i].reason);
     fixture_do(f.client, "GET", "/livez", NULL, 200);
+    fixture_stop(&f);
+}
+
+static void small_body(struct soma_config *config)
+{
+    config->max_body_bytes = 4096;
+}
+
+/* A chunked body is refused when it passes the limit, not when it ends; it goes on for a while. */
+static void test_too_many_chunks(void)
+{
+    struct fixture f;
+    char text[RAW_BYTES], chunk[5000];
+    fixture_start(&f, small_body);
+    int fd = raw_connect(soma_server_port(f.server, 0));
+    CU_ASSERT_FATAL(fd >= 0);
+    memset(chunk, ' ', sizeof(chunk));
+    EXPECT(raw_send_text(fd, POST_SESSIONS "Transfer-Encoding: chunked\r\n\r\n1388\r\n") &&
+               raw_send(fd, chunk, sizeof(chunk)),
+           "send");
+    EXPECT(!raw_read(fd, text, "}]}}", 5000) && raw_status(text) == 413 &&
+               strstr(raw_body(text), "CONTENT_TOO_LARGE") != NULL,
+           "%s", text);
+    EXPECT(raw_send_text(fd, "\r\n0\r\n\r\n") && raw_read(fd, text, NULL, 5000) && text[0] == '\0',
+           "it ends with one answer: %s", text);
+    (void)close(fd);
     fixture_stop(&f);
 }
 
@@ -278,6 +305,7 @@ static void test_cut_off(void)
 
 static const struct soma_test tests[] = {
     {"malformed", test_malformed},
+    {"too many chunks", test_too_many_chunks},
     {"large headers", test_large_headers},
     {"pipelined", test_pipelined},
     {"half closed", test_half_closed},

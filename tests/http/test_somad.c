@@ -117,8 +117,8 @@ static void test_unix_socket(void)
     (void)unlink(path);
 }
 
-/* SIGTERM while a request waits: it is answered, and the exit code is 0. */
-static void test_terminate(void)
+/* A signal while a request waits: it is answered, and the exit code is 0. */
+static void check_end(int number)
 {
     struct somad_process somad;
     const char *const quiet[] = {"--log-level", "error", NULL};
@@ -131,7 +131,7 @@ static void test_terminate(void)
     pid_t killer = fork();
     if (killer == 0) {
         sleep_ms(150);
-        (void)kill(somad.pid, SIGTERM);
+        (void)kill(somad.pid, number);
         _exit(0);
     }
     fixture_do(client, "POST", "/v1/devices/0/streams/1:synchronize", NULL, 200);
@@ -140,7 +140,30 @@ static void test_terminate(void)
     int state = 0;
     EXPECT(waitpid(somad.pid, &state, 0) == somad.pid && WIFEXITED(state) &&
                WEXITSTATUS(state) == 0,
-           "state %d", state);
+           "signal %d, state %d", number, state);
+}
+
+static void test_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        check_end(numbers[i]);
+}
+
+/* A variable that names no option is told once, and does not stop the start. */
+static void test_unknown_variables(void)
+{
+    static const char *const words[] = {"--listen", "127.0.0.1:8080x", NULL};
+    static const char *const quiet[] = {"--listen", "192.0.2.1:1", NULL};
+    char text[2048];
+    CU_ASSERT(setenv("SOMAD_MAX_BODYS", "1", 1) == 0 && setenv("SOMAD_PORT", "tcp://x", 1) == 0);
+    EXPECT(run(quiet, text, sizeof(text)) == 2, "it starts: %s", text);
+    CU_ASSERT(unsetenv("SOMAD_MAX_BODYS") == 0 && unsetenv("SOMAD_PORT") == 0);
+    const char *told = strstr(text, "SOMAD_MAX_BODYS");
+    EXPECT(told != NULL && strstr(told + 1, "SOMAD_MAX_BODYS") == NULL &&
+               strstr(text, "SOMAD_PORT") == NULL,
+           "%s", text);
+    EXPECT(run(words, text, sizeof(text)) == 2 && strstr(text, "SOMAD_") == NULL, "%s", text);
 }
 
 static void test_environment(void)
@@ -195,7 +218,8 @@ static const struct soma_test tests[] = {
     {"port in use", test_port_in_use},
     {"insecure", test_insecure},
     {"unix socket", test_unix_socket},
-    {"terminate", test_terminate},
+    {"signals", test_signals},
+    {"unknown variables", test_unknown_variables},
     {"environment", test_environment},
     {"all ready at once", test_all_ready_at_once},
     {NULL, NULL},

@@ -109,8 +109,7 @@ static void field_parameter(struct schema *schema, const struct soma_op_info *in
     (void)snprintf(text, sizeof(text), "%s%s%s", soma_field_help(row->field),
                    absent != NULL ? "; absent: " : "", absent != NULL ? absent : "");
     json_open(json, NULL, '{');
-    json_text(json, "name",
-              in_path ? schema_field_member(row->field) : soma_field_json(row->field));
+    json_text(json, "name", soma_field_json(row->field));
     json_text(json, "in", in_path ? "path" : "query");
     if (row->required)
         json_bool(json, "required", true);

@@ -17,12 +17,14 @@
 
 enum { PATH_BYTES = 4096, FILES_MAX = 512, FILE_BYTES_MAX = 8 << 20 };
 
+enum { FILE_NAME_BYTES = SCHEMA_NAME_BYTES + 8 };
+
 /* The run: where to, and what was done. */
 struct run {
     const char *dir;
     bool is_check;
     unsigned written, differ;
-    char names[FILES_MAX][SCHEMA_NAME_BYTES]; /* in messages/ */
+    char names[FILES_MAX][FILE_NAME_BYTES]; /* in messages/ */
     size_t name_count;
 };
 
@@ -90,7 +92,7 @@ struct message_file {
 
 static void begin_message(struct message_file *file, const char *name, const char *refs)
 {
-    char id[SCHEMA_NAME_BYTES];
+    char id[SCHEMA_NAME_BYTES + 16];
     file->schema = (struct schema){{.out = file->text}, refs, false};
     struct json *json = &file->schema.json;
     (void)snprintf(id, sizeof(id), "urn:soma:%s", name);
@@ -108,7 +110,7 @@ static void end_message(struct message_file *file, const char *name)
         fprintf(stderr, "schema_render: more than %d messages\n", FILES_MAX);
         exit(2);
     }
-    (void)snprintf(run->names[run->name_count++], SCHEMA_NAME_BYTES, "%s.json", name);
+    (void)snprintf(run->names[run->name_count++], FILE_NAME_BYTES, "%s.json", name);
     (void)snprintf(path, sizeof(path), "messages/%s.json", name);
     finish_file(run, path, file->text);
 }

@@ -73,16 +73,6 @@ const char *schema_name(char buf[SCHEMA_NAME_BYTES], const char *prefix, const c
     return buf;
 }
 
-const char *schema_field_member(enum soma_field field)
-{
-    static const char *const members[] = {
-#define SOMA_ROW(TYPE, member, json, help) #member,
-        SOMA_FIELDS(SOMA_ROW)
-#undef SOMA_ROW
-    };
-    return members[field];
-}
-
 void schema_ref(struct schema *schema, const char *key, const char *name)
 {
     char ref[2 * SCHEMA_NAME_BYTES];

@@ -24,9 +24,6 @@ const char *schema_name(char buf[SCHEMA_NAME_BYTES], const char *prefix, const c
 const char *schema_op_summary(enum soma_op op);
 const char *schema_absent(enum soma_op op, enum soma_field field); /* NULL: its default */
 
-/* The member of struct soma_command: what stands in {} in a path. */
-const char *schema_field_member(enum soma_field field);
-
 /* Does the single route of this command read or answer raw bytes? */
 bool schema_is_raw_body(const struct soma_op_info *info);
 bool schema_is_raw_answer(const struct soma_op_info *info);

@@ -71,22 +71,11 @@ static bool path_has(const struct soma_op_info *info, const char *word)
     return strstr(info->path, part) != NULL;
 }
 
-/* The member's own name: what stands in a path's braces. */
-static const char *member_of(enum soma_field field)
-{
-    static const char *const members[] = {
-#define SOMA_ROW(TYPE, member, json, help) #member,
-        SOMA_FIELDS(SOMA_ROW)
-#undef SOMA_ROW
-    };
-    return members[field];
-}
-
 static void check_field_row(const struct soma_op_info *info, size_t index)
 {
     const struct soma_field_row *row = &info->fields[index];
     const char *json = soma_field_json(row->field);
-    bool in_path = path_has(info, member_of(row->field));
+    bool in_path = path_has(info, json);
     EXPECT(in_path == (row->where == SOMA_WHERE_PATH), "%s: %s and the path", info->name, json);
     EXPECT(row->where != SOMA_WHERE_PATH || row->required, "%s: %s is in the path", info->name,
            json);

@@ -136,7 +136,7 @@ static void test_large_answers(void)
     struct fixture f;
     struct answer answer;
     char key[32];
-    size_t size = (size_t)IDEMPOTENCY_BYTES_KEPT / 4 + 1;
+    size_t size = (size_t)SOMA_IDEMPOTENCY_BYTES_KEPT / 4 + 1;
     set_up(&f);
     for (unsigned i = 0; i < 4; i++) {
         (void)snprintf(key, sizeof(key), "%u", i);
