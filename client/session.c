@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,8 +295,12 @@ static aclError require_locked(void)
     return ACL_SUCCESS;
 }
 
+/* How often this thread is between client_session_get and client_session_release. */
+static _Thread_local volatile sig_atomic_t calls_inside;
+
 aclError client_session_get(struct client_session **session)
 {
+    calls_inside++;
     (void)pthread_mutex_lock(&lock);
     aclError error = require_locked();
     if (error == ACL_SUCCESS) {
@@ -303,6 +308,8 @@ aclError client_session_get(struct client_session **session)
         atomic_fetch_add(&current->refs, 1);
     }
     (void)pthread_mutex_unlock(&lock);
+    if (error != ACL_SUCCESS)
+        calls_inside--;
     return error;
 }
 
@@ -311,12 +318,19 @@ void client_session_reference(struct client_session *session)
     atomic_fetch_add(&session->refs, 1);
 }
 
-void client_session_release(struct client_session *session)
+static void drop_reference(struct client_session *session)
 {
     if (atomic_fetch_sub(&session->refs, 1) != 1)
         return;
     client_pipeline_free(session->pipeline);
     free(session);
+}
+
+void client_session_release(struct client_session *session)
+{
+    drop_reference(session);
+    if (calls_inside > 0) /* else the reference came from client_session_reference */
+        calls_inside--;
 }
 
 /* With the lock held. timeout_ms: how long to wait for a shared server at most. */
@@ -334,7 +348,7 @@ static void end_locked(long timeout_ms)
     else
         delete_session(session, timeout_ms);
     forget_objects();
-    client_session_release(session);
+    drop_reference(session);
 }
 
 aclError client_session_init(void)
@@ -389,10 +403,11 @@ aclError client_session_finalize_one(uint64_t *left)
 }
 
 /* The end of the process, after the program's own exit handlers and destructors. A thread may still
- * hold the lock: then the kernel ends a private server and the lease ends the session. */
+ * hold the lock, or a signal handler has called exit while its thread was inside a call, which may
+ * hold any lock: then the kernel ends a private server and the lease ends the session. */
 __attribute__((destructor)) static void end_with_process(void)
 {
-    if (pthread_mutex_trylock(&lock) != 0)
+    if (calls_inside > 0 || pthread_mutex_trylock(&lock) != 0)
         return;
     end_locked(EXIT_TIMEOUT_MS);
     (void)pthread_mutex_unlock(&lock);

@@ -15,7 +15,8 @@ void fixture_begin(void);
 /* aclFinalize, and the fake service must hold no session. */
 void fixture_end(void);
 
-/* The call gave this number; when it is an error, its text names the call (the part of `call` before
+/* The call gave this number; when it is an error, its text names the call (the part of `call`
+ * before
  * "(") and is there once; when it is ACL_SUCCESS there is no text: what an earlier call left has to
  * be taken before. */
 #define GIVES(number, call) gives((number), (call), #call, __FILE__, __LINE__)

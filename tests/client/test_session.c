@@ -121,6 +121,18 @@ static void test_a_failed_init_can_be_repeated(void)
     fake_service_stop();
 }
 
+/* The end succeeds, says nothing, and the next beginning is a new one. */
+static void test_the_end_without_a_service(void)
+{
+    fixture_begin();
+    fake_service_set_mood(FAKE_GONE, 1);
+    (void)GIVES(ACL_SUCCESS, aclFinalize());
+    (void)EXPECT(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS, "an error is left");
+    (void)GIVES(ACL_SUCCESS, aclInit(NULL));
+    (void)GIVES(ACL_SUCCESS, aclFinalize());
+    fake_service_stop();
+}
+
 static void test_service_that_fails_later(void)
 {
     aclrtStream stream = NULL;
@@ -178,6 +190,7 @@ static const struct client_test tests[] = {
     {"calls without need open nothing", test_calls_without_need_open_nothing},
     {"configuration file", test_configuration_file},
     {"a failed init can be repeated", test_a_failed_init_can_be_repeated},
+    {"the end without a service", test_the_end_without_a_service},
     {"a service that fails later", test_service_that_fails_later},
     {"fork", test_fork},
     {NULL, NULL},

@@ -23,9 +23,20 @@ static const char *const *use_somad(const char *more)
 
 static void test_programs_run(void)
 {
-    static const char *const roles[] = {"whole",          "without_init", "exit",
-                                        "init_in_thread", "wait",         "odd_signals",
-                                        "close",          "fork",         "exit_while_waiting"};
+    static const char *const roles[] = {"whole",
+                                        "without_init",
+                                        "exit",
+                                        "init_in_thread",
+                                        "wait",
+                                        "odd_signals",
+                                        "close",
+                                        "fork",
+                                        "exit_while_waiting",
+                                        "exit_with_work",
+                                        "fork_quietly",
+                                        "exit_while_busy",
+                                        "fork_while_busy",
+                                        "finalize_while_busy"};
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
         struct program program;
         char path[128];
@@ -46,9 +57,18 @@ static void test_nothing_is_left(void)
     static const struct {
         const char *role;
         int signal, code;
-    } rows[] = {{"hold", SIGKILL, 128 + SIGKILL}, {"hold", SIGTERM, 128 + SIGTERM},
-                {"hold", SIGINT, 128 + SIGINT},   {"_exit", 0, 0},
-                {"abort", 0, 128 + SIGABRT},      {"fork_and_hold", SIGKILL, 128 + SIGKILL}};
+    } rows[] = {{"hold", SIGKILL, 128 + SIGKILL},
+                {"hold", SIGTERM, 128 + SIGTERM},
+                {"hold", SIGINT, 128 + SIGINT},
+                {"_exit", 0, 0},
+                {"wait_for_ever", SIGTERM, 128 + SIGTERM},
+                {"wait_for_ever", SIGKILL, 128 + SIGKILL},
+                {"copy_for_ever", SIGTERM, 128 + SIGTERM},
+                {"copy_for_ever", SIGKILL, 128 + SIGKILL},
+                {"handler_exits_a_wait", SIGTERM, 0},
+                {"handler_exits", SIGTERM, 0},
+                {"abort", 0, 128 + SIGABRT},
+                {"fork_and_hold", SIGKILL, 128 + SIGKILL}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct program program;
         char path[128] = "/nowhere";

@@ -22,8 +22,16 @@ static const char *const *use_server(const char *url, const char *more)
 /* Sessions come and go with their programs; TCP and unix socket are alike. */
 static void test_programs_run_on_a_shared_server(void)
 {
-    static const char *const roles[] = {"whole", "without_init", "exit", "fork",
-                                        "exit_while_waiting"};
+    static const char *const roles[] = {"whole",
+                                        "without_init",
+                                        "exit",
+                                        "fork",
+                                        "exit_while_waiting",
+                                        "exit_with_work",
+                                        "fork_quietly",
+                                        "exit_while_busy",
+                                        "fork_while_busy",
+                                        "finalize_while_busy"};
     char listen[64];
     (void)snprintf(listen, sizeof(listen), "unix:/tmp/soma-test-%d.sock", (int)getpid());
     for (int is_unix = 0; is_unix < 2; is_unix++) {
@@ -48,6 +56,36 @@ static void test_programs_run_on_a_shared_server(void)
         }
         (void)EXPECT(somad_stop(&somad) == 0, "somad did not end well");
     }
+}
+
+/* A program that is ended inside a call: its session goes with its lease at the latest. */
+static void test_ended_inside_a_call(void)
+{
+    static const struct {
+        const char *role;
+        int signal, code;
+    } rows[] = {{"wait_for_ever", SIGTERM, 128 + SIGTERM},
+                {"wait_for_ever", SIGKILL, 128 + SIGKILL},
+                {"copy_for_ever", SIGTERM, 128 + SIGTERM},
+                {"copy_for_ever", SIGKILL, 128 + SIGKILL},
+                {"handler_exits_a_wait", SIGTERM, 0},
+                {"handler_exits", SIGTERM, 0},
+                {"handler_exits", SIGTERM, 0},
+                {"handler_exits", SIGTERM, 0}};
+    struct somad_process somad;
+    if (!EXPECT(start_somad(&somad, NULL, NULL), "no somad"))
+        return;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct program program;
+        if (!program_start(&program, rows[i].role, use_server(somad.url, "SOMA_SESSION_TTL=2")) ||
+            !program_wait_for(&program, "ready"))
+            continue;
+        (void)kill(program.pid, rows[i].signal);
+        int code = program_end(&program, 10000);
+        (void)EXPECT(code == rows[i].code, "role %s: %d, not %d", rows[i].role, code, rows[i].code);
+        (void)wait_sessions(somad.url, 0, 6000);
+    }
+    (void)somad_stop(&somad);
 }
 
 /* A program's lease is kept while it lives, and ends it when it was killed. */
@@ -94,6 +132,7 @@ static void test_token(void)
 
 const struct process_test shared_tests[] = {
     {"programs run on a shared server", test_programs_run_on_a_shared_server},
+    {"ended inside a call", test_ended_inside_a_call},
     {"leases", test_leases},
     {"tokens", test_token},
     {NULL, NULL},
