@@ -125,6 +125,7 @@ static void test_a_failed_init_can_be_repeated(void)
 static void test_the_end_without_a_service(void)
 {
     fixture_begin();
+    (void)aclrtGetLastError(ACL_RT_THREAD_LEVEL);
     fake_service_set_mood(FAKE_GONE, 1);
     (void)GIVES(ACL_SUCCESS, aclFinalize());
     (void)EXPECT(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS, "an error is left");
