@@ -10,20 +10,21 @@
 
 #define NAME_BYTES 128u /* of a registration, its NUL included */
 
-enum callback_kind { INIT, FINALIZE, DEVICE_STATE, STREAM_STATE };
+enum callback_kind { INIT, FINALIZE, DEVICE_STATE, STREAM_STATE, TASK_ABORT };
 
 union function {
     aclInitCallbackFunc init;
     aclFinalizeCallbackFunc finalize;
     aclrtDeviceStateCallback device_state;
     aclrtStreamStateCallback stream_state;
+    aclrtDeviceTaskAbortCallback task_abort;
 };
 
 struct callback {
     struct callback *next;
     enum callback_kind kind;
     int type;              /* INIT, FINALIZE: aclRegisterCallbackType */
-    char name[NAME_BYTES]; /* DEVICE_STATE, STREAM_STATE */
+    char name[NAME_BYTES]; /* the others */
     union function function;
     void *args;
 };
@@ -243,6 +244,14 @@ aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallba
     return register_named(&row, regName, callback == NULL);
 }
 
+aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback,
+                                         void *args)
+{
+    client_begin("aclrtSetDeviceTaskAbortCallback");
+    struct callback row = {.kind = TASK_ABORT, .function = {.task_abort = callback}, .args = args};
+    return register_named(&row, regName, callback == NULL);
+}
+
 /* A callback may call ACL functions: the name of the call that caused it comes back. */
 void acl_call_device_state(uint32_t device, aclrtDeviceState state)
 {
@@ -262,6 +271,18 @@ void acl_call_stream_state(aclrtStream stream, aclrtStreamState state)
     struct callback *copies = copies_of(STREAM_STATE, 0, &count);
     for (size_t i = 0; i < count; i++)
         copies[i].function.stream_state(stream, state, copies[i].args);
+    free(copies);
+    client_begin(call);
+}
+
+/* What a callback answers does not stop the abort. */
+void acl_call_task_abort(uint32_t device, aclrtDeviceTaskAbortStage stage, uint32_t timeout)
+{
+    const char *call = client_call_name();
+    size_t count = 0;
+    struct callback *copies = copies_of(TASK_ABORT, 0, &count);
+    for (size_t i = 0; i < count; i++)
+        (void)copies[i].function.task_abort((int32_t)device, stage, timeout, copies[i].args);
     free(copies);
     client_begin(call);
 }

@@ -15,6 +15,7 @@ aclError acl_call_init(const char *config, bool has_path) SOMA_MUST_USE;
 aclError acl_call_finalize(void) SOMA_MUST_USE;
 
 void acl_call_device_state(uint32_t device, aclrtDeviceState state);
+void acl_call_task_abort(uint32_t device, aclrtDeviceTaskAbortStage stage, uint32_t timeout);
 void acl_call_stream_state(aclrtStream stream, aclrtStreamState state);
 
 /* Whether aclInit was called and not undone, and the text of its configuration; of acl_init.c. */

@@ -134,7 +134,10 @@ static aclError synchronize_device(int32_t timeout)
     soma_command_set(&command, SOMA_FIELD_device, context.device);
     if (timeout > 0)
         soma_command_set(&command, SOMA_FIELD_timeout_ms, (uint64_t)timeout);
+    struct client_aborts aborts = client_stream_aborts(NULL, context.device);
     error = client_call(&command, NULL);
+    if (error == ACL_SUCCESS)
+        error = client_stream_check_aborts(NULL, context.device, &aborts);
     if (error == ACL_SUCCESS)
         error = client_stream_take_device_fault(context.device);
     return acl_tell_exception(error, context.device, true, 0);

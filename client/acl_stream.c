@@ -77,7 +77,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
     return acl_create_stream(stream, priority, flag);
 }
 
-static aclError destroy_stream(const char *call, aclrtStream stream)
+static aclError destroy_stream(const char *call, aclrtStream stream, bool drops_work)
 {
     client_begin(call);
     struct client_object object;
@@ -91,8 +91,11 @@ static aclError destroy_stream(const char *call, aclrtStream stream)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "%p is the default stream of a context and ends with it", stream);
     acl_call_stream_state(stream, ACL_RT_STREAM_STATE_DESTROY_PRE);
+    if (drops_work)
+        error = client_stream_abort(&object);
     stream_command(&command, SOMA_OP_STREAM_DESTROY, &object);
-    error = client_call(&command, NULL);
+    if (error == ACL_SUCCESS)
+        error = client_call(&command, NULL);
     if (error != ACL_SUCCESS)
         return error;
     (void)client_handle_remove(CLIENT_STREAM, stream, NULL);
@@ -103,12 +106,12 @@ static aclError destroy_stream(const char *call, aclrtStream stream)
 
 aclError aclrtDestroyStream(aclrtStream stream)
 {
-    return destroy_stream("aclrtDestroyStream", stream);
+    return destroy_stream("aclrtDestroyStream", stream, false);
 }
 
 aclError aclrtDestroyStreamForce(aclrtStream stream)
 {
-    return destroy_stream("aclrtDestroyStreamForce", stream);
+    return destroy_stream("aclrtDestroyStreamForce", stream, true);
 }
 
 /* ---- waiting ---- */
@@ -123,7 +126,10 @@ static aclError synchronize_stream(aclrtStream stream, int32_t timeout)
     stream_command(&command, SOMA_OP_STREAM_SYNCHRONIZE, &object);
     if (timeout > 0)
         soma_command_set(&command, SOMA_FIELD_timeout_ms, (uint64_t)timeout);
+    struct client_aborts aborts = client_stream_aborts(&object, object.device);
     error = client_call(&command, NULL);
+    if (error == ACL_SUCCESS)
+        error = client_stream_check_aborts(&object, object.device, &aborts);
     if (error == ACL_SUCCESS)
         error = client_stream_take_fault(object.device, object.id);
     return acl_tell_exception(error, object.device, false, object.id);

@@ -23,7 +23,8 @@ enum client_kind {
     CLIENT_LIBRARY,      /* aclrtBinHandle */
     CLIENT_FUNCTION,     /* aclrtFuncHandle */
     CLIENT_ARGS,         /* aclrtArgsHandle */
-    CLIENT_BUFFER        /* aclDataBuffer: needs no session */
+    CLIENT_NOTIFY,
+    CLIENT_BUFFER /* aclDataBuffer: needs no session */
 };
 
 /* What is known of the thing behind a handle. Which members mean something depends on the kind. */
@@ -43,6 +44,7 @@ struct client_object {
     uint32_t flags;        /* STREAM, EVENT: as created */
     bool uses_library;     /* STREAM: a thread of the library runs its functions */
     uint32_t priority;     /* STREAM */
+    uint64_t aborts;       /* STREAM: how often its work was dropped */
     uint64_t failure_mode; /* STREAM */
     uint64_t address;      /* POOL: where its range begins */
     void *data;  /* BUFFER, ARGS, LIBRARY_DATA: borrowed or owned as the file of the kind says */

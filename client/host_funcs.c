@@ -28,6 +28,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* is_held or running 
 static struct queued *first, **last = &first;
 static const struct client_session *served; /* by the library's thread; NULL: there is none */
 static unsigned running;                    /* functions that the library's thread runs */
+static unsigned threads;                    /* of the library; old ones may still be ending */
 static bool is_held;
 static unsigned sessions_ended; /* since the process began; a fork ends one too */
 static _Thread_local bool is_library;
@@ -167,12 +168,14 @@ static void *library_run(void *user)
     client_begin("aclrtLaunchHostFunc");
     while (run_in(session, CLIENT_GROUP_LIBRARY, UINT64_MAX) == ACL_SUCCESS)
         continue;
+    client_curl_thread_end();
     (void)pthread_mutex_lock(&lock);
     if (served == session)
         served = NULL;
-    (void)pthread_mutex_unlock(&lock);
     client_session_release(session);
-    client_curl_thread_end();
+    threads -= threads > 0 ? 1 : 0; /* 0: in the child of a fork */
+    (void)pthread_cond_broadcast(&changed);
+    (void)pthread_mutex_unlock(&lock);
     return NULL;
 }
 
@@ -193,6 +196,7 @@ static aclError require_thread(struct client_session *session)
         return client_fail(ACL_ERROR_BAD_ALLOC, "the process can have no further thread");
     }
     (void)pthread_detach(thread);
+    threads++;
     served = session;
     return ACL_SUCCESS;
 }
@@ -272,6 +276,8 @@ void client_host_funcs_resume(bool has_ended)
     if (has_ended)
         forget_all();
     (void)pthread_cond_broadcast(&changed);
+    while (has_ended && threads > (is_library ? 1u : 0u))
+        (void)pthread_cond_wait(&changed, &lock);
     (void)pthread_mutex_unlock(&lock);
 }
 
@@ -291,6 +297,7 @@ void client_host_funcs_forked(void)
     memcpy(&changed, &fresh, sizeof(changed)); /* other threads may have waited for it */
     is_held = false;
     running = 0;
+    threads = 0;
     forget_all();
     (void)pthread_mutex_unlock(&lock);
 }

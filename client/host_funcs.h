@@ -38,7 +38,8 @@ void client_host_funcs_forget(uint32_t device, bool any_stream, uint64_t stream_
 
 /* Before the session ends: no function of the library's thread begins any more, and those that run
  * have returned (except the one that calls this). Then client_host_funcs_resume: has_ended says
- * whether the session did; if not, all goes on. */
+ * whether the session did; if not, all goes on, else the library's thread has ended on return
+ * (unless it calls this itself). */
 void client_host_funcs_hold(void);
 void client_host_funcs_resume(bool has_ended);
 

@@ -50,6 +50,11 @@ static bool is_answered_at_once(const struct soma_command *command)
     case SOMA_OP_STREAM_SYNCHRONIZE: return command->release == 0;
     case SOMA_OP_STREAM_CREATE:
     case SOMA_OP_STREAM_WAIT_EVENT:
+    case SOMA_OP_STREAM_WAIT_NOTIFY:
+    case SOMA_OP_STREAM_RECORD_NOTIFY:
+    case SOMA_OP_NOTIFY_CREATE:
+    case SOMA_OP_NOTIFY_RESET:
+    case SOMA_OP_NOTIFY_DESTROY:
     case SOMA_OP_STREAM_LAUNCH_HOST_FUNC:
     case SOMA_OP_HOST_FUNC_TAKE:
     case SOMA_OP_HOST_FUNC_COMPLETE:

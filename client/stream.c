@@ -5,6 +5,7 @@
 #include "error.h"
 #include "tables.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -139,6 +140,11 @@ aclError client_stream_take_device_fault(uint32_t device)
     return tell(take(device, true, 0));
 }
 
+void client_stream_forget_fault(uint32_t device, uint64_t stream_id)
+{
+    free(take(device, false, stream_id));
+}
+
 void client_stream_forget_faults(uint32_t device)
 {
     struct fault *fault;
@@ -150,4 +156,45 @@ void client_stream_forget_all_faults(void)
 {
     for (uint32_t device = 0; device < SOMA_DEVICES_MAX; device++)
         client_stream_forget_faults(device);
+}
+
+/* ---- aborts ---- */
+
+static _Atomic uint64_t device_aborts[SOMA_DEVICES_MAX];
+
+void client_stream_note_abort(const struct client_object *stream)
+{
+    struct client_object object;
+    if (client_handle_get(CLIENT_STREAM, stream->handle, &object)) {
+        object.aborts++;
+        (void)client_handle_put(&object);
+    }
+}
+
+void client_stream_note_device_abort(uint32_t device)
+{
+    atomic_fetch_add(&device_aborts[device], 1);
+}
+
+struct client_aborts client_stream_aborts(const struct client_object *stream, uint32_t device)
+{
+    struct client_object object = {.aborts = 0};
+    if (stream != NULL)
+        (void)client_handle_get(CLIENT_STREAM, stream->handle, &object);
+    return (struct client_aborts){object.aborts, atomic_load(&device_aborts[device])};
+}
+
+aclError client_stream_check_aborts(const struct client_object *stream, uint32_t device,
+                                    const struct client_aborts *before)
+{
+    struct client_aborts now = client_stream_aborts(stream, device);
+    if (stream != NULL && now.of_stream > before->of_stream)
+        return client_fail(ACL_ERROR_RT_STREAM_ABORT,
+                           "the work of stream %p was dropped by aclrtStreamAbort meanwhile",
+                           stream->handle);
+    if (now.of_device != before->of_device)
+        return client_fail(ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                           "the work of device %u was dropped by aclrtDeviceTaskAbort meanwhile",
+                           device);
+    return ACL_SUCCESS;
 }

@@ -30,7 +30,28 @@ aclError client_stream_take_fault(uint32_t device, uint64_t stream_id);
 /* The same for any stream of a device. */
 aclError client_stream_take_device_fault(uint32_t device);
 
+void client_stream_forget_fault(uint32_t device, uint64_t stream_id);
 void client_stream_forget_faults(uint32_t device);
 void client_stream_forget_all_faults(void);
+
+/* ---- aborts ---- */
+
+/* Drop the stream's work: client/acl_abort.c. */
+aclError client_stream_abort(const struct client_object *stream) SOMA_MUST_USE;
+
+/* Count an abort of the stream, or of all streams of the device, that is about to be. */
+void client_stream_note_abort(const struct client_object *stream);
+void client_stream_note_device_abort(uint32_t device);
+
+/* How often the work of a stream was dropped; NULL: of the device as a whole. */
+struct client_aborts {
+    uint64_t of_stream, of_device;
+};
+struct client_aborts client_stream_aborts(const struct client_object *stream, uint32_t device);
+
+/* What a wait that was begun with `before` gives: ACL_SUCCESS; 107023 the stream, 107022 the device
+ * was aborted meanwhile. */
+aclError client_stream_check_aborts(const struct client_object *stream, uint32_t device,
+                                    const struct client_aborts *before) SOMA_MUST_USE;
 
 #endif

@@ -32,6 +32,7 @@ struct soma_suite {
     S(batch)                                                                                       \
     S(engine_tree)                                                                                 \
     S(engine_host_func)                                                                            \
+    S(engine_notify)                                                                               \
     S(engine_stream)                                                                               \
     S(engine_event)                                                                                \
     S(engine_vclock)                                                                               \

@@ -156,11 +156,15 @@ typedef enum aclrtDeviceTaskAbortStage {
 typedef int32_t (*aclrtDeviceTaskAbortCallback)(int32_t deviceId, aclrtDeviceTaskAbortStage stage,
                                                 uint32_t timeout, void *args);
 
-/* Drop all work of a device; waits at most timeout milliseconds, 0 for as long as it takes. */
+/* Drop all work of a device, as aclrtStreamAbort does for a stream. A thread that synchronises it
+ * gets 107022.
+ *   timeout  milliseconds, at most 2,160,000; 0 for as long as it takes. It takes no time here.
+ * Errors: 107001; 107000 a longer timeout. */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout);
 
-/* Have a function called around aclrtDeviceTaskAbort. Answers ACL_ERROR_RT_FEATURE_NOT_SUPPORT
- * (207000). */
+/* Have a function called before and after each aclrtDeviceTaskAbort; NULL undoes it. What it
+ * answers does not stop the abort. Errors: 100000 no name; 107000 a long one, or one that is in
+ * use. */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceTaskAbortCallback(const char *regName,
                                                              aclrtDeviceTaskAbortCallback callback,
                                                              void *args);

@@ -185,23 +185,34 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle,
 #define ACL_RT_NOTIFY_IMPORT_FLAG_DEFAULT 0x0UL
 #define ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS 0x02UL
 
-/* Make a notify on the thread's device, not signalled; ended by aclrtDestroyNotify. */
+/* Make a notify on the thread's device, not recorded; ended by aclrtDestroyNotify.
+ *   notify  out
+ *   flag    ACL_NOTIFY_DEFAULT or ACL_NOTIFY_DEVICE_USE_ONLY, which are the same here
+ * Errors: 100000 NULL; 107000 another flag; 107002; 207009 a device holds 8,192. */
 ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag);
 
-/* End a notify. */
+/* End a notify. Streams that wait for it wait on, until their work is dropped.
+ * Errors: 100000 NULL; 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 
-/* Queue a signal. */
+/* Queue a record: one wait goes on, of those that were queued and those to come the oldest. The
+ * stream may be of another device than the notify.
+ * Errors: 100000 NULL; 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 
-/* Queue a wait that takes the signal away; timeout in seconds, 0 without limit. */
+/* Queue a wait for a record that no other wait has taken.
+ *   timeout  seconds; 0 without limit. If it runs out, the stream goes on and the next
+ *            synchronisation of it gives 107020
+ * Errors: as aclrtRecordNotify. */
 ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
                                                      uint32_t timeout);
 
-/* Number of a notify. */
+/* Number of a notify, never used again for another.
+ * Errors: 100000 NULL; 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId);
 
-/* Take the signals of num notifies away, at once. */
+/* Take back, at once, the records of num notifies that no wait has taken.
+ * Errors: 100000 NULL; 107000 num is 0; 107017, and then nothing is reset. */
 ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num);
 
 /* Let other processes use a notify. Answers ACL_ERROR_RT_FEATURE_NOT_SUPPORT (207000). */

@@ -106,11 +106,14 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream strea
  * Errors: 107017; the error of a task that failed. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status);
 
-/* Drop what a stream has not begun. Whoever waits for the stream gets 107023.
- * Errors: 107017. */
+/* Drop all work of a stream, what runs and what waits, functions of the program included; NULL: of
+ * the default stream. It is idle then and can be used. A thread that synchronises it gets 107023;
+ * streams that wait for its work wait no longer.
+ * Errors: 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamAbort(aclrtStream stream);
 
-/* Stop the task that runs in a stream; what is queued behind it stays. */
+/* End the wait that a stream stands at; what is queued behind it stays and goes on. A task that
+ * runs is not cut short. Errors: 107000 NULL or a default stream; 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 
 /* ---- What a stream is ---- */

@@ -602,6 +602,8 @@ static const struct {
 } created_rows[] = {
     {SOMA_OP_STREAM_CREATE, offsetof(struct soma_result, u.stream_created.stream)},
     {SOMA_OP_EVENT_CREATE, offsetof(struct soma_result, u.event_created.event)},
+    {SOMA_OP_NOTIFY_CREATE, offsetof(struct soma_result, u.notify.notify)},
+    {SOMA_OP_STREAM_LAUNCH_HOST_FUNC, offsetof(struct soma_result, u.host_func.host_func)},
     {SOMA_OP_POOL_CREATE, offsetof(struct soma_result, u.pool_created.pool)},
     {SOMA_OP_POOL_MALLOC, offsetof(struct soma_result, u.pool_block.ptr)},
     {SOMA_OP_MEMORY_MALLOC, offsetof(struct soma_result, u.memory_block.ptr)},

@@ -349,6 +349,30 @@ static bool check_reservations(const struct engine *engine, const struct finding
            fault(finding, "its mappings are miscounted", "command", engine->command_number);
 }
 
+/* ---- notifies ---- */
+
+static bool check_notifies(const struct engine *engine, const struct finding *finding)
+{
+    uint64_t counts[SOMA_DEVICES_MAX] = {0};
+    if (!tree_check(&engine->notifies))
+        return fault(finding, "a tree is out of order", "command", engine->command_number);
+    for (struct tree_node *node = tree_first(&engine->notifies); node != NULL;
+         node = tree_next(node)) {
+        const struct notify *notify = TREE_ENTRY(node, struct notify, by_id);
+        counts[notify->device->number]++;
+        for (const struct signal *signal = notify->signals; signal != NULL; signal = signal->next) {
+            if (signal->point->is_placed == notify->is_awaited)
+                return fault(finding, "a record waits, or a wait is recorded", "notify",
+                             notify->id);
+        }
+    }
+    for (uint32_t i = 0; i < engine->device_count; i++) {
+        if (counts[i] != engine->devices[i].notify_count)
+            return fault(finding, "its notifies are miscounted", "device", i);
+    }
+    return true;
+}
+
 static bool check_pipes(const struct engine *engine, const struct finding *finding)
 {
     uint64_t count = 0;
@@ -387,7 +411,8 @@ bool engine_check(const struct engine *engine, char *why, size_t why_bytes)
         if (!check_device(engine, &engine->devices[i], &finding))
             return false;
     }
-    return check_host_funcs(engine, &finding) && check_pipes(engine, &finding) &&
+    return check_host_funcs(engine, &finding) && check_notifies(engine, &finding) &&
+           check_pipes(engine, &finding) &&
            check_space(engine, &engine->contents, SOMA_PHYSICAL_BASE, SOMA_PHYSICAL_END,
                        &finding) &&
            check_space(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END, &finding) &&

@@ -108,7 +108,7 @@ enum soma_status device_synchronize(struct call *call)
     return status == SOMA_OK ? device_release(call, device) : status;
 }
 
-/* Pools, allocations, physical memory and events of the device. */
+/* Pools, allocations, physical memory, events and notifies of the device. */
 static void release_objects(struct engine *engine, const struct device *device)
 {
     struct tree_node *node, *next;
@@ -134,6 +134,28 @@ static void release_objects(struct engine *engine, const struct device *device)
         if (event->device == device)
             event_release(engine, event);
     }
+    for (node = tree_first(&engine->notifies); node != NULL; node = next) {
+        struct notify *notify = TREE_ENTRY(node, struct notify, by_id);
+        next = tree_next(node);
+        if (notify->device == device)
+            notify_release(engine, notify);
+    }
+}
+
+enum soma_status device_abort(struct call *call)
+{
+    struct engine *engine = call->engine;
+    const struct device *device = device_find(call);
+    if (device == NULL)
+        return call->error->status;
+    for (struct tree_node *node = tree_first(&engine->streams); node != NULL;
+         node = tree_next(node)) {
+        struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
+        if (stream->device == device && stream->is_alive)
+            stream_abort_work(call, stream);
+    }
+    timeline_resolve(engine, call->now_ns);
+    return SOMA_OK;
 }
 
 enum soma_status device_reset(struct call *call)

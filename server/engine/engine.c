@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #endif
 
+_Static_assert(sizeof((struct engine){0}.last_id) == ID_KINDS * sizeof(uint64_t), "a last id each");
+
 void *engine_alloc(struct engine *engine, size_t size_bytes)
 {
     void *ptr = engine->mem.alloc(engine->mem.ctx, size_bytes);
@@ -132,6 +134,8 @@ void engine_destroy(struct engine *engine)
         pool_release(engine, TREE_ENTRY(node, struct pool, by_id));
     while ((node = tree_first(&engine->allocations)) != NULL)
         allocation_release(engine, TREE_ENTRY(node, struct allocation, by_address));
+    while ((node = tree_first(&engine->notifies)) != NULL)
+        notify_release(engine, TREE_ENTRY(node, struct notify, by_id));
     while ((node = tree_first(&engine->host_funcs)) != NULL)
         host_func_release(engine, TREE_ENTRY(node, struct host_func, by_id));
     while ((node = tree_first(&engine->reservations)) != NULL)
@@ -166,6 +170,16 @@ static command_handler *const handlers[SOMA_OP_COUNT] = {
     [SOMA_OP_STREAM_DELAY] = stream_delay,
     [SOMA_OP_STREAM_LAUNCH_KERNEL] = stream_launch_kernel,
     [SOMA_OP_STREAM_LAUNCH_HOST_FUNC] = stream_launch_host_func,
+    [SOMA_OP_DEVICE_ABORT] = device_abort,
+    [SOMA_OP_STREAM_ABORT] = stream_abort,
+    [SOMA_OP_STREAM_STOP] = stream_stop,
+    [SOMA_OP_STREAM_WAIT_NOTIFY] = stream_wait_notify,
+    [SOMA_OP_STREAM_RECORD_NOTIFY] = stream_record_notify,
+    [SOMA_OP_NOTIFY_CREATE] = notify_create,
+    [SOMA_OP_NOTIFY_LIST] = notify_list,
+    [SOMA_OP_NOTIFY_GET] = notify_get,
+    [SOMA_OP_NOTIFY_RESET] = notify_reset,
+    [SOMA_OP_NOTIFY_DESTROY] = notify_destroy,
     [SOMA_OP_HOST_FUNC_LIST] = host_func_list,
     [SOMA_OP_HOST_FUNC_TAKE] = host_func_take,
     [SOMA_OP_HOST_FUNC_COMPLETE] = host_func_complete,
@@ -270,6 +284,7 @@ static uint64_t essence(const struct soma_result *result)
     case SOMA_MESSAGE_ACCESS_RIGHT: return (uint64_t)result->u.access_right.access;
     case SOMA_MESSAGE_SYNCHRONIZED: return result->u.synchronized.released_bytes;
     case SOMA_MESSAGE_STREAM_CREATED: return result->u.stream_created.stream;
+    case SOMA_MESSAGE_NOTIFY: return result->u.notify.notify;
     case SOMA_MESSAGE_HOST_FUNC: return result->u.host_func.host_func;
     case SOMA_MESSAGE_EVENT_CREATED: return result->u.event_created.event;
     case SOMA_MESSAGE_LAUNCHED: return result->u.launched.end_ns;

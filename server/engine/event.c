@@ -165,7 +165,7 @@ static bool learn_in_queue(struct engine *engine, struct stream *stream)
 }
 
 /* The point is news. Clocks only grow: pass over the queues until none does. */
-static void spread_clocks(struct engine *engine, struct point *point)
+void event_spread(struct engine *engine, struct point *point)
 {
     bool grew = true;
     point->news = ++engine->passes;
@@ -204,7 +204,7 @@ enum soma_status event_record(struct call *call)
     event->to_come = NULL;
     event->was_reset = false;
     if (was_awaited) {
-        spread_clocks(engine, point);
+        event_spread(engine, point);
         timeline_resolve(engine, call->now_ns);
     }
     return SOMA_OK;

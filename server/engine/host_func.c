@@ -13,6 +13,13 @@ void host_func_release(struct engine *engine, struct host_func *func)
     engine_free(engine, func);
 }
 
+void host_func_drop(struct engine *engine, uint64_t id)
+{
+    struct tree_node *node = tree_find(&engine->host_funcs, id, 0);
+    if (node != NULL)
+        host_func_release(engine, TREE_ENTRY(node, struct host_func, by_id));
+}
+
 void host_funcs_drop(struct engine *engine, const struct device *device, uint64_t stream_key)
 {
     struct tree_node *next, *node = tree_first(&engine->host_funcs);

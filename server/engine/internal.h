@@ -28,7 +28,9 @@ enum id_kind {
     ID_TBUFPOOL,
     ID_TENSOR,
     ID_HOST_FUNC,
-    ID_PHYSICAL
+    ID_PHYSICAL,
+    ID_NOTIFY,
+    ID_KINDS
 };
 
 /* ---- engine.c ---- */
@@ -43,7 +45,7 @@ bool call_has(const struct call *call, uint64_t field_bit);
 /* ---- device.c ---- */
 struct device *device_find(struct call *call); /* command->device; NULL with *error set */
 uint64_t device_free_bytes(const struct device *device);
-command_handler device_list, device_get, device_synchronize, device_reset;
+command_handler device_list, device_get, device_synchronize, device_reset, device_abort;
 
 /* ---- vclock.c ---- */
 struct vclock *vclock_ref(struct vclock *clock);
@@ -67,11 +69,19 @@ void stream_forget(struct engine *engine, struct stream *stream); /* a dead one 
 command_handler stream_create, stream_list, stream_get, stream_destroy, stream_synchronize;
 /* Tell once that a limited wait on the stream ran out. SOMA_OK: none did. */
 enum soma_status stream_take_fault(struct call *call, struct stream *stream);
-command_handler stream_wait_event, stream_delay, stream_launch_kernel;
+/* Drop its work, its host functions with it. timeline_resolve afterwards. */
+void stream_abort_work(struct call *call, struct stream *stream);
+command_handler stream_wait_event, stream_delay, stream_launch_kernel, stream_abort, stream_stop;
+
+/* ---- notify.c ---- */
+void notify_release(struct engine *engine, struct notify *notify);
+command_handler notify_create, notify_list, notify_get, notify_reset, notify_destroy;
+command_handler stream_wait_notify, stream_record_notify;
 
 /* ---- host_func.c ---- */
 /* Drop the host functions of a device, or of one stream of it (key 0: of all). */
 void host_funcs_drop(struct engine *engine, const struct device *device, uint64_t stream_key);
+void host_func_drop(struct engine *engine, uint64_t id); /* one of them, if it is there */
 void host_func_release(struct engine *engine, struct host_func *func);
 command_handler stream_launch_host_func, host_func_list, host_func_take, host_func_complete;
 
@@ -118,10 +128,15 @@ struct wait {
 /* Wait until target_ns as the command's timeoutMs says. */
 enum soma_status timeline_wait(struct call *call, const struct wait *wait);
 /* When the stream is idle, and if it is blocked, what by. */
+/* The command's timeoutMs as the limit of a wait in a stream. */
+void submission_limit(const struct call *call, struct submission *sub);
 void timeline_wait_for_stream(const struct stream *stream, struct wait *wait);
 command_handler clock_advance;
 
 /* ---- event.c ---- */
+/* A record that streams have waited for has been placed: what its stream knows there is known to
+ * them now, and to all that stands behind their waits. */
+void event_spread(struct engine *engine, struct point *point);
 struct event *event_find(struct call *call, struct device *device, uint64_t id);
 void event_release(struct engine *engine, struct event *event);
 command_handler event_create, event_list, event_get, event_destroy, event_record, event_reset;

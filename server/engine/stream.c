@@ -188,7 +188,8 @@ enum soma_status stream_take_fault(struct call *call, struct stream *stream)
 {
     static const char *const nouns[] = {[POINT_OF_STREAM] = "work of stream",
                                         [POINT_OF_EVENT] = "event",
-                                        [POINT_OF_HOST_FUNC] = "host function"};
+                                        [POINT_OF_HOST_FUNC] = "host function",
+                                        [POINT_OF_NOTIFY] = "notify"};
     if (!stream->has_fault)
         return SOMA_OK;
     stream->has_fault = false;
@@ -217,6 +218,42 @@ enum soma_status stream_synchronize(struct call *call)
         return status == SOMA_OK ? device_release(call, stream->device) : status;
     call->result->u.synchronized =
         (struct soma_synchronized){SOMA_COMPLETION_COMPLETE, call->now_ns, 0};
+    return SOMA_OK;
+}
+
+/* ---- dropping work ---- */
+
+void stream_abort_work(struct call *call, struct stream *stream)
+{
+    stream_drop(call->engine, stream, call->now_ns);
+    host_funcs_drop(call->engine, stream->device, stream->key);
+}
+
+enum soma_status stream_abort(struct call *call)
+{
+    struct stream *stream = stream_named(call);
+    if (stream == NULL)
+        return call->error->status;
+    stream_abort_work(call, stream);
+    timeline_resolve(call->engine, call->now_ns);
+    return SOMA_OK;
+}
+
+enum soma_status stream_stop(struct call *call)
+{
+    struct stream *stream = stream_named(call);
+    if (stream == NULL)
+        return call->error->status;
+    struct task *task = stream->head;
+    if (task == NULL || task->after == NULL)
+        return SOMA_OK;
+    if (task->after->kind == POINT_OF_HOST_FUNC)
+        host_func_drop(call->engine, task->after->id);
+    point_unref(call->engine, task->after);
+    task->after = NULL;
+    if (task->after_ns < call->now_ns)
+        task->after_ns = call->now_ns;
+    timeline_resolve(call->engine, call->now_ns);
     return SOMA_OK;
 }
 
@@ -259,8 +296,7 @@ enum soma_status stream_wait_event(struct call *call)
     struct point *point = event->record != NULL ? event->record : event->to_come;
     if (point == NULL)
         point = fresh = point_new_of(engine, POINT_OF_EVENT, event->id);
-    sub.has_limit = call_has(call, SOMA_HAS(timeout_ms)) && call->command->timeout_ms != UINT64_MAX;
-    sub.limit_ns = sub.has_limit ? call->command->timeout_ms * 1000000 : 0;
+    submission_limit(call, &sub);
     struct vclock *clock = NULL;
     bool good =
         point != NULL && vclock_join(engine, sub.stream->clock, point->clock, point->stream_key,

@@ -98,6 +98,13 @@ static bool add_task(struct engine *engine, struct submission *sub, struct point
     return true;
 }
 
+void submission_limit(const struct call *call, struct submission *sub)
+{
+    uint64_t timeout_ms = call->command->timeout_ms;
+    sub->has_limit = call_has(call, SOMA_HAS(timeout_ms)) && timeout_ms != UINT64_MAX;
+    sub->limit_ns = sub->has_limit ? timeout_ms * 1000000 : 0;
+}
+
 bool submission_prepare(struct call *call, struct submission *sub, struct point *const *points,
                         size_t count)
 {
@@ -379,6 +386,11 @@ static void tell_root(const struct point *root, char *text, size_t size)
     case POINT_OF_HOST_FUNC:
         (void)snprintf(text, size,
                        "for host function %" PRIu64 ", which has not returned: complete it",
+                       root->id);
+        return;
+    case POINT_OF_NOTIFY:
+        (void)snprintf(text, size,
+                       "for notify %" PRIu64 ", which nobody has recorded for it: record it",
                        root->id);
         return;
     case POINT_OF_STREAM:

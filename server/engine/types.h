@@ -22,7 +22,7 @@ struct vclock {
 };
 
 /* What makes a point come: told to who waits for it in vain. */
-enum point_kind { POINT_OF_STREAM, POINT_OF_EVENT, POINT_OF_HOST_FUNC };
+enum point_kind { POINT_OF_STREAM, POINT_OF_EVENT, POINT_OF_HOST_FUNC, POINT_OF_NOTIFY };
 
 /* A point in a stream that others may wait for: an event's record, or the place of a free. Or one
  * that the host makes come. Shared by reference count. */
@@ -112,6 +112,22 @@ struct event {
     bool was_reset;        /* since its last record */
     struct point *record;  /* the latest; NULL: none, or reset */
     struct point *to_come; /* what waits after a reset wait for; NULL: nobody waits */
+};
+
+/* ---- notifies (notify.c) ---- */
+
+/* A record that no wait has taken, or a wait that no record has been given to. */
+struct signal {
+    struct signal *next;
+    struct point *point; /* owns a reference */
+};
+
+struct notify {
+    struct tree_node by_id; /* in engine.notifies */
+    struct device *device;
+    uint64_t id;
+    bool is_awaited;        /* the signals are waits; false: they are records */
+    struct signal *signals; /* oldest first */
 };
 
 /* ---- pools (pool.c, block.c, malloc.c, release.c) ---- */
@@ -324,6 +340,7 @@ struct device {
     uint64_t physical_bytes;  /* aclrtMallocPhysical */
     uint64_t stream_count;    /* created streams, stream 0 not counted */
     uint64_t pool_count;
+    uint64_t notify_count;
     struct stream default_stream;
 };
 
@@ -342,11 +359,11 @@ struct engine {
     bool resolve_again;      /* memory ran out while tasks got their times */
     uint64_t command_number; /* of the command that runs, from 1 */
     uint64_t deadline_ns;    /* the earliest of tasks at the front of a stream; SOMA_NONE: none */
-    uint64_t last_id[10];    /* by enum id_kind */
+    uint64_t last_id[11];    /* by enum id_kind */
     uint32_t device_count;
     struct device *devices;
     struct tree streams, events, pools, pools_by_base, allocations, due_frees, pipes;
-    struct tree host_funcs, free_host_funcs;
+    struct tree host_funcs, free_host_funcs, notifies;
     struct tree reservations, physicals;
     uint64_t managed_bytes;
     uint64_t pipe_count;

@@ -35,6 +35,7 @@ struct client_suite {
     S(stream_settings, 0)                                                                          \
     S(allocator, 0)                                                                                \
     S(host_func, 0)                                                                                \
+    S(signals, 0)                                                                                  \
     S(callbacks, 0)                                                                                \
     S(exception, 0)                                                                                \
     S(host_register, 0)                                                                            \
