@@ -34,7 +34,7 @@
 #define SOMA_JSON_INTEGER_MAX UINT64_C(9007199254740991) /* 2^53 - 1: largest number token */
 #define SOMA_JSON_DEPTH_MAX 16u                          /* nesting of a request body */
 #define SOMA_JSON_VALUES_MAX 2000000u                    /* values in one request body */
-#define SOMA_NOTIFIES_MAX 8192u /* of a device */
+#define SOMA_NOTIFIES_MAX 8192u                          /* of a device */
 #define SOMA_TIMEOUT_MS_MAX UINT64_C(2147483647)
 #define SOMA_DURATION_NS_MAX UINT64_C(1000000000000000) /* longest delay or cost: 11.5 days */
 #define SOMA_KERNEL_ARGS_MAX 64u
