@@ -57,6 +57,7 @@ struct soma_suite {
     S(random_numbers)                                                                              \
     S(reduce)                                                                                      \
     S(bytes)                                                                                       \
+    S(snapshot)                                                                                    \
     S(kernels)                                                                                     \
     S(kernel_libraries)                                                                            \
     S(idempotency)                                                                                 \

@@ -115,9 +115,8 @@ enum soma_status soma_batch_next_answer(struct soma_batch_answer_reader *reader,
  * this with its padding: so they can be received where they belong. */
 #define SOMA_BATCH_BYTES_AT 56u
 #define SOMA_BATCH_BYTES_LEN(bytes) (SOMA_BATCH_BYTES_AT + ((bytes) + 7) / 8 * 8)
-/* Write such an answer around the bytes that stand at SOMA_BATCH_BYTES_AT already: begin_answer and
- * put_result in one. */
-void soma_batch_frame_bytes(void *answer, uint64_t bytes);
+/* The record of such a read up to its bytes, which are sent behind the writer's text. */
+void soma_batch_put_bytes_head(struct soma_writer *writer, uint64_t bytes);
 /* Whether the first SOMA_BATCH_BYTES_AT bytes of the answer are those of such a read. */
 bool soma_batch_answers_bytes(const struct soma_batch_answer_reader *reader, uint64_t bytes);
 

@@ -104,6 +104,12 @@ void soma_batch_put_result(struct soma_writer *writer, const struct soma_result 
         put_message(writer, result->message, (const char *)&result->u);
 }
 
+void soma_batch_put_bytes_head(struct soma_writer *writer, uint64_t bytes)
+{
+    put_u64(writer, (uint64_t)(SOMA_MESSAGE_MEMORY_BYTES + 1) << 16);
+    put_u64(writer, bytes);
+}
+
 void soma_batch_put_error(struct soma_writer *writer, const struct soma_error *error,
                           uint32_t index)
 {
@@ -346,15 +352,6 @@ enum soma_status soma_batch_next_answer(struct soma_batch_answer_reader *reader,
         return SOMA_OK;
     soma_result_clear(result, release, NULL);
     return broken(error);
-}
-
-void soma_batch_frame_bytes(void *answer, uint64_t bytes)
-{
-    unsigned char *at = answer;
-    memset(at, 0, SOMA_BATCH_BYTES_AT);
-    store_u64(at + HEADER_BYTES, (uint64_t)(SOMA_MESSAGE_MEMORY_BYTES + 1) << 16);
-    store_u64(at + HEADER_BYTES + 8, bytes);
-    memset(at + SOMA_BATCH_BYTES_AT + bytes, 0, (8 - bytes % 8) % 8);
 }
 
 bool soma_batch_answers_bytes(const struct soma_batch_answer_reader *reader, uint64_t bytes)

@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 uint64_t contents_cost(uint64_t start_ns, uint64_t size_bytes, uint64_t bytes_per_us)
 {
@@ -295,6 +296,21 @@ enum soma_status memory_reduce(struct call *call)
 
 /* ---- host memory ---- */
 
+/* As contents_write, of bytes that are given away. */
+static enum soma_status take_all(struct call *call, uint64_t address, uint64_t size_bytes)
+{
+    const struct engine_bytes *bytes = &call->engine->bytes;
+    enum soma_status status = touch_all(call, address, size_bytes);
+    uint64_t contents;
+    char *from; /* commands borrow what they are given as constant; these bytes are given away */
+    memcpy(&from, &call->command->data.ptr, sizeof(from));
+    for (uint64_t at = 0, piece; at < size_bytes && status == SOMA_OK; at += piece) {
+        piece = piece_at(call->engine, address + at, size_bytes - at, &contents);
+        status = bytes->take(bytes->ctx, contents, from + at, piece, call->error);
+    }
+    return status;
+}
+
 enum soma_status memory_write(struct call *call)
 {
     const struct soma_command *command = call->command;
@@ -306,7 +322,9 @@ enum soma_status memory_write(struct call *call)
     enum soma_status status = contents_prepare(call, &range, 1, &sub);
     if (status != SOMA_OK)
         return status;
-    if (engine->has_bytes)
+    if (engine->has_bytes && command->gives_data && engine->bytes.take != NULL)
+        status = take_all(call, range.address, range.size);
+    else if (engine->has_bytes)
         status = contents_write(call, range.address, command->data.ptr, range.size);
     return contents_finish(call, &sub, status);
 }
@@ -324,6 +342,10 @@ enum soma_status memory_read(struct call *call)
     if (!engine->has_bytes)
         return contents_finish(call, &sub, SOMA_OK);
     struct soma_buffer *data = &call->result->u.memory_bytes.data;
+    uint64_t contents;
+    bool is_one = piece_at(engine, range.address, range.size, &contents) == range.size;
+    if (call->command->reads_apart && is_one)
+        return contents_finish(call, &sub, SOMA_OK);
     data->ptr =
         engine->mem.alloc(engine->mem.ctx, (size_t)range.size); /* read fills it: not zeroed */
     if (data->ptr == NULL)

@@ -76,6 +76,10 @@ struct engine_bytes {
     enum soma_status (*kernel)(void *ctx, const struct engine *engine,
                                const struct soma_command *command, uint64_t *cost_ns,
                                struct soma_error *error);
+    /* As write, of bytes that the caller gives away (command->gives_data): what they held is
+     * undefined afterwards; their memory stays the caller's. NULL: write is called. */
+    enum soma_status (*take)(void *ctx, uint64_t address, void *from, uint64_t size_bytes,
+                             struct soma_error *error);
 };
 
 /* What tasks cost, virtual time. bytes_per_us: 1 GB/s is 1000. */

@@ -2,6 +2,7 @@
  * without JSON, and each sequence number once, whatever a client re-sends. */
 #include "handle_batch.h"
 
+#include "transfer.h"
 #include "metrics.h"
 #include "reply.h"
 #include "sessions.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADOPTED_BYTES ((size_t)1 << 17)
 #define KEPT_ANSWER_BYTES ((size_t)1 << 16) /* of one command, for when its batch is sent again */
 
 static bool has_flag(const struct batch *batch, uint32_t flag)
@@ -79,31 +79,9 @@ static void keep_answer(struct request *req, size_t start)
     const struct soma_writer *writer = &req->batch.writer;
     soma_writer_release(kept);
     soma_writer_init(kept, KEPT_ANSWER_BYTES);
-    if (!writer->failed && writer->len - start <= KEPT_ANSWER_BYTES)
+    if (!writer->failed && req->snapshot == NULL && writer->len - start <= KEPT_ANSWER_BYTES)
         soma_writer_raw(kept, writer->ptr + start, writer->len - start);
     req->session->kept_sequence = req->session->next_sequence;
-}
-
-/* Many bytes that were read become the answer where they are, moved behind its head: a fresh buffer
- * of that size costs more than the move. false: they have to be copied. */
-static bool adopt_bytes(struct request *req)
-{
-    struct soma_writer *writer = &req->batch.writer;
-    struct soma_buffer *data = &req->result.u.memory_bytes.data;
-    if (req->result.message != SOMA_MESSAGE_MEMORY_BYTES || data->len < ADOPTED_BYTES ||
-        req->batch.records > 0)
-        return false;
-    size_t len = SOMA_BATCH_BYTES_LEN(data->len);
-    unsigned char *ptr = realloc(data->ptr, len);
-    if (ptr == NULL)
-        return false;
-    memmove(ptr + SOMA_BATCH_BYTES_AT, ptr, data->len);
-    soma_batch_frame_bytes(ptr, data->len);
-    *data = (struct soma_buffer){NULL, 0};
-    soma_writer_release(writer);
-    writer->ptr = (char *)ptr;
-    writer->len = writer->capacity = len;
-    return true;
 }
 
 /* Write what became of req->command, as far as it is answered. */
@@ -112,8 +90,8 @@ static void put_outcome(struct request *req)
     struct batch *batch = &req->batch;
     bool is_good = req->status == SOMA_OK;
     if (!is_quiet(batch) || (!is_good && batch->records == 0)) {
-        if (is_good && adopt_bytes(req))
-            req->result.message = SOMA_MESSAGE_NONE;
+        if (is_good && req->snapshot != NULL)
+            soma_batch_put_bytes_head(&batch->writer, req->command.size);
         else if (is_good)
             soma_batch_put_result(&batch->writer, &req->result);
         else
@@ -135,29 +113,12 @@ static void append_outcome(struct request *req)
     put_outcome(req);
 }
 
-/* A read whose answer was too large to keep: nothing has changed since, so read the bytes again,
- * which takes no time of the session's. */
-static enum soma_status read_again(struct request *req)
+/* Whether what the command reads can be the end of the answer. */
+static bool can_end_answer(const struct request *req)
 {
-    struct session *session = req->session;
-    const struct soma_command *command = &req->command;
-    if (session->engine == NULL)
-        return soma_fail(&req->error, SOMA_NO_SUCH_SESSION, "session", "the session has ended");
-    struct engine_bytes table = bytes_table(session->bytes);
-    uint64_t base, block, requested;
-    enum soma_status status = engine_resolve(session->engine, command->device, command->ptr,
-                                             command->size, &base, &block, &requested, &req->error);
-    if (status != SOMA_OK)
-        return status;
-    struct soma_buffer *data = &req->result.u.memory_bytes.data;
-    req->result.message = SOMA_MESSAGE_MEMORY_BYTES;
-    *data = (struct soma_buffer){malloc((size_t)command->size), (size_t)command->size};
-    if (data->ptr == NULL)
-        return soma_fail(&req->error, SOMA_OUT_OF_MEMORY, "size", "no memory for the bytes");
-    status = table.read(table.ctx, command->ptr, data->ptr, command->size, &req->error);
-    if (status != SOMA_OK)
-        session_result_clear(&req->result);
-    return status;
+    const struct batch *batch = &req->batch;
+    return !is_quiet(batch) && batch->records == 0 && req->entry == NULL &&
+           batch->reader.taken == batch->reader.header.count;
 }
 
 /* The command has run already. The last one of an asking batch is answered again. */
@@ -175,7 +136,7 @@ static void answer_again(struct request *req)
         return;
     }
     req->status = req->command.op == SOMA_OP_MEMORY_READ
-                      ? read_again(req)
+                      ? transfer_read_again(req, can_end_answer(req))
                       : soma_fail(&req->error, SOMA_SEQUENCE_GAP, "sequence",
                                   "the answer to this command was too large to keep");
     put_outcome(req);
@@ -203,17 +164,6 @@ static bool is_run_already(const struct request *req)
            reader->header.sequence + reader->taken < req->session->next_sequence;
 }
 
-static enum soma_status check_read_size(struct request *req)
-{
-    uint64_t max = req->conn->server->max_body_bytes;
-    char text[32];
-    if (req->command.op != SOMA_OP_MEMORY_READ || req->command.size <= max)
-        return SOMA_OK;
-    return soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
-                     "size: one answer holds at most %s (--max-body); read in parts",
-                     soma_bytes_text(text, max));
-}
-
 /* Read and run the next command. false: it had run before. */
 static bool run_next(struct request *req, bool *is_broken)
 {
@@ -226,7 +176,7 @@ static bool run_next(struct request *req, bool *is_broken)
         return false;
     }
     if (req->status == SOMA_OK)
-        req->status = check_read_size(req);
+        req->status = transfer_prepare(req, can_end_answer(req));
     if (req->status == SOMA_OK && !is_quiet(batch)) {
         bool is_read = req->command.op == SOMA_OP_MEMORY_READ;
         req->status = batch_check_room(req, is_read ? req->command.size : 0);
@@ -234,6 +184,7 @@ static bool run_next(struct request *req, bool *is_broken)
     }
     if (req->status == SOMA_OK)
         req->status = session_apply(req->session, &req->command, &req->result, &req->error);
+    transfer_settle(req);
     return true;
 }
 
@@ -297,4 +248,6 @@ void batch_finish(struct request *req)
     soma_batch_end_answer(&batch->writer, &batch->outcome);
     metrics_count_batch(req->conn->server->metrics, req->conn->shard, batch->count);
     reply_writer(req, 200, SOMA_BATCH_TYPE, &batch->writer);
+    if (req->snapshot != NULL && req->answer.http == 200)
+        reply_snapshot(req, SOMA_BATCH_BYTES_LEN(req->command.size) - SOMA_BATCH_BYTES_AT);
 }

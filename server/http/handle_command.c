@@ -1,6 +1,7 @@
 /* Every command route: decode by the command's rows, one engine call, encode by its message. */
 #include "handlers.h"
 
+#include "transfer.h"
 #include "input.h"
 #include "reply.h"
 #include "reply_layout.h"
@@ -30,17 +31,6 @@ static enum soma_status read_json(struct request *req)
                                &req->error);
 }
 
-static enum soma_status check_read_size(struct request *req)
-{
-    uint64_t max = req->conn->server->max_body_bytes;
-    char text[32];
-    if (req->command.op != SOMA_OP_MEMORY_READ || req->command.size <= max)
-        return SOMA_OK;
-    return soma_fail(&req->error, SOMA_VALUE_OUT_OF_RANGE, "size",
-                     "size: one answer holds at most %s (--max-body); read in parts",
-                     soma_bytes_text(text, max));
-}
-
 /* Work that takes so long that other connections of the thread would notice. */
 static bool is_slow(const struct request *req)
 {
@@ -66,7 +56,7 @@ static bool prepare(struct request *req)
     if (status == SOMA_OK)
         status = op == SOMA_OP_MEMORY_WRITE ? read_raw(req) : read_json(req);
     if (status == SOMA_OK)
-        status = check_read_size(req);
+        status = transfer_prepare(req, true);
     if (status != SOMA_OK) {
         reply_error(req, &req->error);
         return false;
@@ -83,6 +73,7 @@ static enum step execute(struct request *req)
         return STEP_DONE;
     req->status = session_apply(req->session, &req->command, &req->result, &req->error);
     req->has_outcome = req->status != SOMA_MUST_WAIT;
+    transfer_settle(req);
     return req->has_outcome ? STEP_DONE : STEP_WAIT;
 }
 
@@ -90,6 +81,11 @@ static enum step execute(struct request *req)
 static void reply_contents(struct request *req)
 {
     struct soma_buffer *data = &req->result.u.memory_bytes.data;
+    if (req->snapshot != NULL) {
+        reply_bytes(req, "application/octet-stream", "", 0, NULL);
+        reply_snapshot(req, (size_t)req->command.size);
+        return;
+    }
     reply_bytes(req, "application/octet-stream", data->ptr, data->len, data->ptr);
     data->ptr = NULL;
     data->len = 0;

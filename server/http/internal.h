@@ -26,7 +26,7 @@
 #include <bsd/sys/tree.h>
 
 struct auth;
-struct bytes_view;
+struct snapshot;
 struct executor;
 struct idempotency;
 struct idempotency_entry;
@@ -51,12 +51,12 @@ struct answer {
     const char *content_type; /* static storage; NULL: there is no body */
     const char *body;
     size_t len;
-    void *owned;             /* what free() takes once it is sent; NULL: the body is static */
-    struct bytes_view *view; /* owned: contents that follow the body; NULL: none */
-    size_t view_len;         /* of them, with zeros behind their end */
-    const char *allow;       /* value of Allow, static storage; NULL: none */
-    enum soma_status status; /* SOMA_OK, or the error that it tells */
-    bool is_replay;          /* Idempotent-Replayed: true */
+    void *owned;               /* what free() takes once it is sent; NULL: the body is static */
+    struct snapshot *snapshot; /* owned: contents that follow the body; NULL: none */
+    size_t snapshot_len;       /* of them, with zeros behind their end */
+    const char *allow;         /* value of Allow, static storage; NULL: none */
+    enum soma_status status;   /* SOMA_OK, or the error that it tells */
+    bool is_replay;            /* Idempotent-Replayed: true */
 };
 
 /* ---- requests ---- */
@@ -155,7 +155,7 @@ struct request {
     TAILQ_ENTRY(request) queue_entry; /* of the executor, or of keys */
     struct wait wait;
 
-    struct bytes_view *view; /* owned: of a large read; NULL: none */
+    struct snapshot *snapshot; /* owned: of a large read; NULL: none */
     struct wire_arena arena;
     struct wire_tree tree; /* the values of a body in JSON */
     cJSON *root;           /* the same as cJSON's tree, where that is read; owned */

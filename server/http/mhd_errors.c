@@ -78,6 +78,32 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned int http
     return MHD_NO;
 }
 
+/* false: not all of it was taken. */
+static bool send_parts(struct connection *conn, struct iovec *parts, size_t count)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += parts[i].iov_len;
+    if (conn->is_tls)
+        return tls_send(conn->mhd, parts, count);
+    return sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* What follows the body of the answer, as far as it is taken. */
+static void send_snapshot(struct connection *conn, const struct answer *answer)
+{
+    char piece[16384];
+    ssize_t len;
+    struct iovec part = {.iov_base = piece};
+    for (uint64_t at = answer->len; at < answer->len + answer->snapshot_len; at += (uint64_t)len) {
+        len = reply_read(answer, at, piece, sizeof(piece));
+        part.iov_len = (size_t)len;
+        if (len <= 0 || !send_parts(conn, &part, 1))
+            return;
+    }
+}
+
 void mhd_send_answer(struct connection *conn, const struct answer *answer)
 {
     const char *instance = conn->server->instance;
@@ -89,15 +115,12 @@ void mhd_send_answer(struct connection *conn, const struct answer *answer)
                  answer->http, MHD_get_reason_phrase_for((unsigned)answer->http),
                  has_body ? "Content-Type: " : "", has_body ? answer->content_type : "",
                  has_body ? "\r\n" : "", instance[0] != '\0' ? INSTANCE_HEADER ": " : "", instance,
-                 instance[0] != '\0' ? "\r\n" : "", answer->len);
+                 instance[0] != '\0' ? "\r\n" : "", answer->len + answer->snapshot_len);
     size_t body_len = conn->request.is_head ? 0 : answer->len;
     struct iovec parts[2] = {{head, (size_t)len}, {NULL, body_len}};
     memcpy(&parts[1].iov_base, &answer->body, sizeof(answer->body)); /* it is only read */
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-    if (conn->is_tls)
-        tls_send(conn->mhd, parts, 2);
-    else
-        (void)sendmsg(conn->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (send_parts(conn, parts, 2) && answer->snapshot != NULL && !conn->request.is_head)
+        send_snapshot(conn, answer);
 }
 
 void mhd_send_error(struct connection *conn, const struct soma_error *error)

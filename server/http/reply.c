@@ -3,15 +3,19 @@
 
 #include "mhd_errors.h"
 #include "router.h"
+#include "snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define SENT_BYTES ((size_t)1 << 18) /* of contents, between two looks at other connections */
 
 static const char json_type[] = "application/json";
 
 static void set_answer(struct request *req, struct answer answer)
 {
     free(req->answer.owned);
+    snapshot_release(req->answer.snapshot);
     req->answer = answer;
 }
 
@@ -88,6 +92,13 @@ void reply_bytes(struct request *req, const char *content_type, const void *ptr,
             .http = 200, .content_type = content_type, .body = ptr, .len = len, .owned = owned});
 }
 
+void reply_snapshot(struct request *req, size_t len)
+{
+    req->answer.snapshot = req->snapshot;
+    req->answer.snapshot_len = len;
+    req->snapshot = NULL;
+}
+
 bool reply_prepare(struct soma_server *server)
 {
     struct soma_error error;
@@ -107,8 +118,64 @@ static void no_free(void *ptr)
     (void)ptr;
 }
 
+ssize_t reply_read(const struct answer *answer, uint64_t at, char *to, size_t room)
+{
+    size_t done = 0;
+    if (at < answer->len) {
+        done = answer->len - at < room ? answer->len - (size_t)at : room;
+        memcpy(to, answer->body + at, done);
+    }
+    uint64_t from = at + done - answer->len, size = snapshot_size(answer->snapshot);
+    if (done < room && from < size) {
+        size_t len = size - from < room - done ? (size_t)(size - from) : room - done;
+        if (!snapshot_read(answer->snapshot, from, to + done, len))
+            return -1;
+        done += len;
+    }
+    from = at + done - answer->len;
+    if (done < room && from >= size && from < answer->snapshot_len) {
+        size_t len = answer->snapshot_len - from < room - done ? answer->snapshot_len - (size_t)from
+                                                               : room - done;
+        memset(to + done, 0, len);
+        done += len;
+    }
+    return (ssize_t)done;
+}
+
+static ssize_t on_read(void *ctx, uint64_t at, char *to, size_t room)
+{
+    ssize_t len = reply_read(ctx, at, to, room);
+    return len > 0 ? len : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void on_sent(void *ctx)
+{
+    struct answer *answer = ctx;
+    snapshot_release(answer->snapshot);
+    free(answer->owned);
+    free(answer);
+}
+
+/* Contents are sent from where they lie. Takes the answer's body and snapshot over. */
+static struct MHD_Response *make_snapshot_response(struct answer *answer)
+{
+    struct answer *copy = malloc(sizeof(*copy));
+    if (copy == NULL)
+        return NULL;
+    *copy = *answer;
+    answer->owned = NULL;
+    answer->snapshot = NULL;
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        copy->len + copy->snapshot_len, SENT_BYTES, on_read, copy, on_sent);
+    if (response == NULL)
+        on_sent(copy);
+    return response;
+}
+
 static struct MHD_Response *make_response(struct answer *answer)
 {
+    if (answer->snapshot != NULL)
+        return make_snapshot_response(answer);
     void *body = answer->owned;
     if (body == NULL)
         memcpy(&body, &answer->body, sizeof(body)); /* static: libmicrohttpd only reads it */

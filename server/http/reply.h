@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+#include <sys/types.h>
+
 /* In every answer of a server with a name: which instance it is. */
 #define INSTANCE_HEADER "X-Soma-Instance"
 
@@ -25,6 +27,15 @@ void reply_bytes(struct request *req, const char *content_type, const void *ptr,
 /* The writer's text as the body; takes it over. A writer that failed gives OUT_OF_MEMORY. */
 void reply_writer(struct request *req, int http, const char *content_type,
                   struct soma_writer *writer);
+
+/* Let the contents of req->snapshot follow the body of the answer, which is a good one; the answer
+ * takes the snapshot over.
+ *   len  of the contents with the zeros that are to stand behind them */
+void reply_snapshot(struct request *req, size_t len);
+
+/* Copy a part of the answer's body, contents included, from place `at` on: what is there is not
+ * copied again. Returns the bytes, at most `room`; -1: there was no memory to keep the contents. */
+ssize_t reply_read(const struct answer *answer, uint64_t at, char *to, size_t room);
 
 /* Queue req->answer. On the connection's thread only; what the answer owns is given away. */
 enum MHD_Result reply_send(struct request *req);

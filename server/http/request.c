@@ -13,6 +13,7 @@
 #include "router.h"
 #include "run.h"
 #include "sessions.h"
+#include "snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,10 @@ static void release(struct request *req, uint64_t now_ns)
     wire_arena_release(&req->arena);
     free(req->answer.owned);
     req->answer.owned = NULL;
+    snapshot_release(req->answer.snapshot);
+    req->answer.snapshot = NULL;
+    snapshot_release(req->snapshot);
+    req->snapshot = NULL;
     if (req->session != NULL) {
         session_touch_at(req->session, now_ns);
         session_unreference(req->session);

@@ -93,13 +93,14 @@ bool tls_is_used(struct MHD_Connection *mhd)
     return session_of(mhd) != NULL;
 }
 
-void tls_send(struct MHD_Connection *mhd, const struct iovec *parts, size_t count)
+bool tls_send(struct MHD_Connection *mhd, const struct iovec *parts, size_t count)
 {
     gnutls_session_t session = session_of(mhd);
     if (session == NULL || gnutls_cipher_get(session) == GNUTLS_CIPHER_NULL)
-        return;
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (gnutls_record_send(session, parts[i].iov_base, parts[i].iov_len) < 0)
-            return;
+            return false;
     }
+    return true;
 }

@@ -25,7 +25,7 @@ extern const char tls_priorities[];
 bool tls_is_used(struct MHD_Connection *mhd);
 
 /* Write on a TLS connection that is about to be closed, without blocking. Nothing is written when
- * its handshake is not over or the client does not read. */
-void tls_send(struct MHD_Connection *mhd, const struct iovec *parts, size_t count);
+ * its handshake is not over or the client does not read. false: not all of it was taken. */
+bool tls_send(struct MHD_Connection *mhd, const struct iovec *parts, size_t count);
 
 #endif

@@ -5,7 +5,8 @@
  * lies in it, and its bytes outside touched ranges are always zero: a range that ends gives its
  * pages back before its addresses can be used again. Physical memory, whose addresses begin at
  * SOMA_PHYSICAL_BASE, lies in a file of memory at its address less that base: so pieces that are
- * mapped one behind the other can be seen one behind the other (bytes_view). */
+ * mapped one behind the other can be seen one behind the other (bytes_view).
+ * Snapshots of the bytes (snapshot.h) are told before any of them changes. */
 #include "bytes.h"
 
 #include "kernels.h"
@@ -33,6 +34,8 @@ static const struct window_class {
 
 #define WINDOW_CLASS_COUNT (sizeof(window_classes) / sizeof(window_classes[0]))
 
+#define TAKEN_BYTES (UINT64_C(2) << 20) /* moved before their pages are given back */
+
 struct window {
     RB_ENTRY(window) entry;
     uint64_t key; /* first device address, with the class in its low bits */
@@ -54,7 +57,8 @@ RB_HEAD(window_tree, window);
 struct bytes {
     struct range_tree ranges;
     struct window_tree windows;
-    int physical_fd;               /* a file of memory, for physical memory; -1: none yet */
+    int physical_fd; /* a file of memory, for physical memory; -1: none yet */
+    struct snapshot_list snapshots;
     const struct kernels *kernels; /* borrowed */
     uint64_t page_bytes;
     _Atomic uint64_t mapped_bytes;
@@ -246,6 +250,7 @@ static void forget_host(struct bytes *bytes, struct range *range)
     struct window *window = range->window;
     if (range->host == NULL)
         return;
+    snapshots_keep(&bytes->snapshots, range->host, range->size_bytes);
     if (is_physical(range->address)) {
         forget_physical(bytes, range);
         return;
@@ -278,10 +283,10 @@ static enum soma_status show(struct bytes *bytes, const struct bytes_view *view,
 {
     uint64_t page = bytes->page_bytes;
     uint64_t map_bytes = (piece->size_bytes + page - 1) / page * page;
-    struct range *range = find_range(bytes, piece->address, piece->size_bytes);
-    if (range == NULL || !is_physical(piece->address))
+    if (!is_physical(piece->address))
         return no_such_range(piece->address, piece->size_bytes, error);
-    enum soma_status status = touch(bytes, range, error);
+    void *host;
+    enum soma_status status = bytes_host(bytes, piece->address, piece->size_bytes, &host, error);
     if (status != SOMA_OK)
         return status;
     return map_physical(bytes, view->map + offset, piece->address, map_bytes) != NULL
@@ -354,10 +359,13 @@ static void unmap(void *ctx, uint64_t address, uint64_t size_bytes)
     struct range *range = find_range(bytes, address, size_bytes);
     if (range == NULL || range->host == NULL)
         return;
-    if (size_bytes == range->size_bytes)
+    if (size_bytes == range->size_bytes) {
         forget_host(bytes, range);
-    else
-        discard(bytes, range->host + (address - range->address), size_bytes);
+        return;
+    }
+    unsigned char *host = range->host + (address - range->address);
+    snapshots_keep(&bytes->snapshots, host, size_bytes);
+    discard(bytes, host, size_bytes);
 }
 
 enum soma_status bytes_host(struct bytes *bytes, uint64_t address, uint64_t size_bytes, void **host,
@@ -367,9 +375,19 @@ enum soma_status bytes_host(struct bytes *bytes, uint64_t address, uint64_t size
     if (range == NULL)
         return no_such_range(address, size_bytes, error);
     enum soma_status status = touch(bytes, range, error);
-    if (status == SOMA_OK)
-        *host = range->host + (address - range->address);
-    return status;
+    if (status != SOMA_OK)
+        return status;
+    unsigned char *start = range->host + (address - range->address);
+    snapshots_keep(&bytes->snapshots, start, size_bytes); /* who asks may write */
+    *host = start;
+    return SOMA_OK;
+}
+
+void bytes_attach(struct bytes *bytes, struct snapshot *snapshot, uint64_t address)
+{
+    const struct range *range = find_range(bytes, address, snapshot_size(snapshot));
+    if (range != NULL && range->host != NULL)
+        snapshot_attach(snapshot, &bytes->snapshots, range->host + (address - range->address));
 }
 
 const void *bytes_peek(struct bytes *bytes, uint64_t address, uint64_t size_bytes)
@@ -395,6 +413,30 @@ static enum soma_status write_bytes(void *ctx, uint64_t address, const void *fro
     return status;
 }
 
+/* Give the whole pages among these bytes of the heap back to the system: they read as zero. */
+static void empty_pages(const struct bytes *bytes, void *from, uint64_t size_bytes)
+{
+    uintptr_t start = (uintptr_t)from, end = start + size_bytes;
+    uintptr_t first = (start + bytes->page_bytes - 1) / bytes->page_bytes * bytes->page_bytes;
+    uintptr_t last = end / bytes->page_bytes * bytes->page_bytes;
+    if (first < last)
+        (void)madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
+/* Part by part, so that the bytes are never there twice. */
+static enum soma_status take_bytes(void *ctx, uint64_t address, void *from, uint64_t size_bytes,
+                                   struct soma_error *error)
+{
+    void *host;
+    enum soma_status status = bytes_host(ctx, address, size_bytes, &host, error);
+    for (uint64_t at = 0; status == SOMA_OK && at < size_bytes; at += TAKEN_BYTES) {
+        uint64_t left = size_bytes - at, part = left < TAKEN_BYTES ? left : TAKEN_BYTES;
+        memcpy((char *)host + at, (char *)from + at, part);
+        empty_pages(ctx, (char *)from + at, part);
+    }
+    return status;
+}
+
 static enum soma_status read_bytes(void *ctx, uint64_t address, void *to, uint64_t size_bytes,
                                    struct soma_error *error)
 {
@@ -416,9 +458,10 @@ static enum soma_status set_bytes(void *ctx, uint64_t address, uint8_t value, ui
         return no_such_range(address, size_bytes, error);
     if (range->host == NULL && value == 0)
         return SOMA_OK;
-    enum soma_status status = touch(ctx, range, error);
+    void *host;
+    enum soma_status status = bytes_host(ctx, address, size_bytes, &host, error);
     if (status == SOMA_OK)
-        memset(range->host + (address - range->address), value, size_bytes);
+        memset(host, value, size_bytes);
     return status;
 }
 
@@ -431,9 +474,10 @@ static enum soma_status copy_bytes(void *ctx, uint64_t dst, uint64_t src, uint64
         return no_such_range(from == NULL ? src : dst, size_bytes, error);
     if (from->host == NULL)
         return set_bytes(ctx, dst, 0, size_bytes, error);
-    enum soma_status status = touch(ctx, to, error);
+    void *host;
+    enum soma_status status = bytes_host(ctx, dst, size_bytes, &host, error);
     if (status == SOMA_OK)
-        memmove(to->host + (dst - to->address), from->host + (src - from->address), size_bytes);
+        memmove(host, from->host + (src - from->address), size_bytes);
     return status;
 }
 
@@ -473,6 +517,7 @@ struct bytes *bytes_create(const struct kernels *kernels)
         return NULL;
     RB_INIT(&bytes->ranges);
     RB_INIT(&bytes->windows);
+    TAILQ_INIT(&bytes->snapshots);
     bytes->kernels = kernels;
     bytes->physical_fd = -1;
     bytes->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -491,6 +536,7 @@ void bytes_destroy(struct bytes *bytes)
         RB_REMOVE(range_tree, &bytes->ranges, range);
         free(range);
     }
+    snapshots_forget(&bytes->snapshots);
     if (bytes->physical_fd >= 0)
         (void)close(bytes->physical_fd);
     free(bytes);
@@ -509,7 +555,8 @@ struct engine_bytes bytes_table(struct bytes *bytes)
                                  .copy = copy_bytes,
                                  .reduce = reduce,
                                  .random = make_random,
-                                 .kernel = run_kernel};
+                                 .kernel = run_kernel,
+                                 .take = take_bytes};
 }
 
 uint64_t bytes_mapped(const struct bytes *bytes)

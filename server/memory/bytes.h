@@ -10,6 +10,7 @@
 #define SOMA_MEMORY_BYTES_H
 
 #include "engine.h"
+#include "snapshot.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,10 @@ enum soma_status bytes_view_open(struct bytes *bytes, const struct engine *engin
                                  const struct bytes_span *span, struct bytes_view *view,
                                  struct soma_error *error) SOMA_MUST_USE;
 void bytes_view_close(struct bytes_view *view);
+
+/* Let the snapshot (snapshot.h) show what is kept at [address, address + its size) now. The address
+ * is one of engine_translate, and the caller has checked that the bytes are live memory. */
+void bytes_attach(struct bytes *bytes, struct snapshot *snapshot, uint64_t address);
 
 /* Host address space that is mapped for contents, in bytes; resident memory is at most this. */
 uint64_t bytes_mapped(const struct bytes *bytes);
