@@ -88,6 +88,7 @@ static bool goes_with_device(const struct client_object *object, const void *use
     const uint32_t *device = user;
     bool is_on_device = object->kind == CLIENT_STREAM || object->kind == CLIENT_EVENT ||
                         object->kind == CLIENT_POOL || object->kind == CLIENT_NOTIFY ||
+                        object->kind == CLIENT_PHYSICAL ||
                         (object->kind == CLIENT_CONTEXT && object->is_primary);
     return is_on_device && object->device == *device;
 }

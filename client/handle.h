@@ -24,15 +24,16 @@ enum client_kind {
     CLIENT_FUNCTION,     /* aclrtFuncHandle */
     CLIENT_ARGS,         /* aclrtArgsHandle */
     CLIENT_NOTIFY,
-    CLIENT_BUFFER /* aclDataBuffer: needs no session */
+    CLIENT_PHYSICAL, /* aclrtDrvMemHandle */
+    CLIENT_BUFFER    /* aclDataBuffer: needs no session */
 };
 
 /* What is known of the thing behind a handle. Which members mean something depends on the kind. */
 struct client_object {
     enum client_kind kind;
     void *handle;          /* its own */
-    uint32_t device;       /* CONTEXT, STREAM, EVENT, POOL */
-    uint64_t id;           /* STREAM, EVENT, POOL: of the service */
+    uint32_t device;       /* CONTEXT, STREAM, EVENT, POOL, PHYSICAL */
+    uint64_t id;           /* STREAM, EVENT, POOL, PHYSICAL: of the service */
     void *context;         /* STREAM, EVENT: the context it was made in; FUNCTION: its library */
     void *stream;          /* CONTEXT: its default stream */
     bool is_primary;       /* CONTEXT: of aclrtSetDevice */
@@ -41,7 +42,7 @@ struct client_object {
     bool is_waited;        /* EVENT: a stream was made to wait for it */
     bool is_recorded;      /* EVENT: on the stream recorded_on */
     uint64_t recorded_on;  /* EVENT: of the service */
-    uint32_t flags;        /* STREAM, EVENT: as created */
+    uint32_t flags;        /* STREAM, EVENT: as created; PHYSICAL: its aclrtMemAttr */
     bool uses_library;     /* STREAM: a thread of the library runs its functions */
     uint32_t priority;     /* STREAM */
     uint64_t aborts;       /* STREAM: how often its work was dropped */

@@ -74,6 +74,15 @@ static bool is_answered_at_once(const struct soma_command *command)
     case SOMA_OP_MEMORY_COPY:
     case SOMA_OP_MEMORY_REDUCE:
     case SOMA_OP_MEMORY_RANDOM:
+    case SOMA_OP_MEMORY_MALLOC_MANAGED:
+    case SOMA_OP_MEMORY_RESERVE:
+    case SOMA_OP_MEMORY_RELEASE:
+    case SOMA_OP_MEMORY_MAP:
+    case SOMA_OP_MEMORY_UNMAP:
+    case SOMA_OP_MEMORY_SET_ACCESS:
+    case SOMA_OP_MEMORY_MALLOC_PHYSICAL:
+    case SOMA_OP_MEMORY_FREE_PHYSICAL:
+    case SOMA_OP_MEMORY_RETAIN_PHYSICAL:
     case SOMA_OP_MEMORY_WRITE: return true;
     default: return false;
     }

@@ -26,13 +26,16 @@ typedef enum aclrtMemGranularityOptions {
     ACL_RT_MEM_ALLOC_GRANULARITY_UNDEF = 65535
 } aclrtMemGranularityOptions;
 
-/* Step of the sizes of physical memory, in bytes. */
+/* Step of the sizes of physical memory, in bytes: 2 MiB, or 1 GiB for ACL_MEM_HUGE1G and
+ * ACL_HBM_MEM_HUGE1G. Only memory of devices is emulated. 100000 NULL, a location or memAttr that
+ * cannot be; 107000 option; 107001 no such device; 207000 memory of the host. */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop,
                                                               aclrtMemGranularityOptions option,
                                                               size_t *granularity);
 
-/* Reserve addresses; size is a multiple of the granularity, alignment and flags are 0, expectPtr
- * may be NULL. */
+/* Reserve addresses, which take no memory; size is rounded up to 2 MiB, alignment is 0, flags 0
+ * or 1. expectPtr NULL: anywhere. 100000 NULL, size 0, flags; 107000 alignment, or expectPtr is
+ * taken or no multiple of 2 MiB (of 1 GiB for sizes above that). */
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment,
                                                     void *expectPtr, uint64_t flags);
 
@@ -41,32 +44,40 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, siz
                                                               size_t alignment, void *expectPtr,
                                                               uint64_t flags);
 
-/* Undo aclrtReserveMemAddress. */
+/* Undo aclrtReserveMemAddress. 100000 NULL; 107000 no start of reserved addresses, or something is
+ * mapped there. */
 ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void *virPtr);
 
-/* Take physical memory; for aclrtFreePhysical. */
+/* Take physical memory of a device; size is a multiple of the granularity, flags 0. For
+ * aclrtFreePhysical. 100000 NULL, size 0, flags, what prop cannot be; 107000 size; 107001 no such
+ * device; 207000 memory of the host, or pages that the SoC has not; 207001 the device is full. */
 ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,
                                                  const aclrtPhysicalMemProp *prop, uint64_t flags);
 
-/* Give physical memory back, when nothing maps it any more. */
+/* Give up a handle. Memory that is still mapped goes with its last mapping. 100000 NULL; 107000 no
+ * handle, or given up as often as it was taken. */
 ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 
-/* Put physical memory behind reserved addresses; offset and flags are 0. */
+/* Put physical memory, all of it, behind reserved addresses; its device may read and write there.
+ * offset and flags are 0. 100000 NULL, size 0, flags; 107000 size is not the memory's, virPtr is no
+ * multiple of 2 MiB, not reserved, mapped already, or beside memory of another device; offset. */
 ACL_FUNC_VISIBILITY aclError aclrtMapMem(void *virPtr, size_t size, size_t offset,
                                          aclrtDrvMemHandle handle, uint64_t flags);
 
-/* Undo aclrtMapMem. */
+/* Undo aclrtMapMem; the bytes stay with the physical memory. 100000 NULL; 107000 no mapping begins
+ * there. */
 ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void *virPtr);
 
-/* Map without any access. Answers ACL_ERROR_RT_FEATURE_NOT_SUPPORT (207000). */
+/* aclrtMapMem without any access, until aclrtMemSetAccess gives it. */
 ACL_FUNC_VISIBILITY aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset,
                                                  aclrtDrvMemHandle handle, uint64_t flags);
 
-/* The physical memory behind a mapped address. */
+/* The handle of the physical memory that is mapped at this address, which is held once more: one
+ * more aclrtFreePhysical. 100000 NULL; 107000 no mapping begins there. */
 ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void *virPtr,
                                                             aclrtDrvMemHandle *handle);
 
-/* What physical memory it is. */
+/* What physical memory it is. 100000 NULL; 107000 no handle. */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
                                                                        aclrtPhysicalMemProp *prop);
 
@@ -84,11 +95,15 @@ typedef struct aclrtMemAccessDesc {
     uint8_t rsv[12]; /* 0 */
 } aclrtMemAccessDesc;
 
-/* Say who may do what with mapped memory: count rules in desc. */
+/* Let devices use mapped memory: count rules in desc, whose flags are READWRITE; virPtr and size
+ * are those of aclrtMapMem. 107000 NULL, count 0, other flags, no such mapping; 107001 no such
+ * device; 207000 a rule for the host. */
 ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc,
                                                size_t count);
 
-/* What a device or the host may do with mapped memory: *flag is an aclrtMemAccessFlags. */
+/* What a device or the host may do with mapped memory: *flag is an aclrtMemAccessFlags; NONE for
+ * the host. 100000 NULL; 107000 another location, no mapping begins there; 107001 no such device.
+ */
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location,
                                                uint64_t *flag);
 

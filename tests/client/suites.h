@@ -28,6 +28,7 @@ struct client_suite {
     S(memory, 0)                                                                                   \
     S(kernel, 0)                                                                                   \
     S(tasks, 0)                                                                                    \
+    S(memory_map, 0)                                                                               \
     S(tpipe, 0)                                                                                    \
     S(data, 0)                                                                                     \
     S(threads, 1)                                                                                  \
