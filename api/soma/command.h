@@ -166,6 +166,7 @@ struct soma_command {
     bool expired; /* set by the caller of a command that had to wait: its timeout is over */
     uint64_t
         kernel_cost_ns; /* set by who predicts a launch: the kernel's own figure, as answered */
+    bool kernel_failed; /* likewise: it is known to have failed */
     bool gives_data;    /* MEMORY_WRITE: the caller needs the bytes at data no more */
     bool reads_apart; /* MEMORY_READ: bytes that lie together are not answered (data.ptr NULL): the
                        * caller reads them where engine_translate says */

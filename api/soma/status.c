@@ -91,6 +91,11 @@ static void cut_at_character(char *text, size_t max)
     text[len] = '\0';
 }
 
+bool soma_is_kernel_failure(enum soma_status status)
+{
+    return status == SOMA_KERNEL_FAULT || status == SOMA_KERNEL_TIMEOUT;
+}
+
 enum soma_status soma_fail(struct soma_error *error, enum soma_status status, const char *field,
                            const char *format, ...)
 {

@@ -7,6 +7,7 @@
 #include "status.def"
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #if defined(__GNUC__)
 #define SOMA_MUST_USE __attribute__((warn_unused_result))
@@ -45,6 +46,10 @@ enum soma_status soma_status_of_reason(const char *reason, int acl_error);
 
 /* Row i of the table, NULL past the end: for docs and tests. */
 const struct soma_status_info *soma_status_row(unsigned i);
+
+/* Whether this is a kernel that was launched and failed when it ran. The launch has taken place: it
+ * took its time, and changed no contents. */
+bool soma_is_kernel_failure(enum soma_status status);
 
 /* An error as it is answered: the status, the field at fault ("" if none) and a sentence that
  * names the value, the limit and the remedy. */

@@ -29,7 +29,7 @@ enum soma_status contents_prepare(struct call *call, const struct range *ranges,
     }
     if (!call_has(call, SOMA_HAS(stream)))
         return SOMA_OK;
-    sub->stream = stream_find(call, device, call->command->stream);
+    sub->stream = stream_find_going(call, device, call->command->stream);
     if (sub->stream == NULL)
         return call->error->status;
     return submission_prepare(call, sub, NULL, 0) ? SOMA_OK : engine_no_memory(call);

@@ -167,8 +167,11 @@ enum soma_status device_reset(struct call *call)
     struct tree_node *node, *next;
     for (node = tree_first(&engine->streams); node != NULL; node = tree_next(node)) {
         struct stream *stream = TREE_ENTRY(node, struct stream, by_id);
-        if (stream->device == device)
-            stream_drop(engine, stream, call->now_ns);
+        if (stream->device != device)
+            continue;
+        stream_drop(engine, stream, call->now_ns);
+        stream->failure_mode = SOMA_FAILURE_MODE_CONTINUE;
+        stream->is_stopped = false;
     }
     host_funcs_drop(engine, device, 0);
     release_objects(engine, device);

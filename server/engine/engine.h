@@ -72,7 +72,8 @@ struct engine_bytes {
     void (*random)(void *ctx, const struct engine_random *what, uint64_t first, uint64_t count,
                    void *to);
     /* Run a kernel: STREAM_LAUNCH_KERNEL's command. May call engine_resolve on `engine` and nothing
-     * else of it. cost_ns: out, the kernel's own figure. */
+     * else of it. cost_ns: out, the kernel's own figure, also when it fails
+     * (soma_is_kernel_failure): then it has been launched all the same. */
     enum soma_status (*kernel)(void *ctx, const struct engine *engine,
                                const struct soma_command *command, uint64_t *cost_ns,
                                struct soma_error *error);
@@ -114,10 +115,11 @@ void engine_destroy(struct engine *engine);
  *   command  borrowed until return; complete (soma_command_complete)
  *   result   out: the answer, only on SOMA_OK; give it back with engine_result_clear
  *   error    out: filled on every other status except SOMA_MUST_WAIT; may be NULL
- * Any error leaves the session as it was, the clock included (a synchronise that times out moves
- * the clock). SOMA_MUST_WAIT: only from synchronise, stream.destroy and hostFunc.take; nothing
- * changed: call again when another command has run in the session or when engine_wait_ns says so,
- * with command->expired set once the timeout (command->timeout_ms) is over. */
+ * Any error leaves the session as it was, the clock included. Two are no refusals: a synchronise
+ * that times out moves the clock, and a kernel that fails has been launched: it took its time.
+ * SOMA_MUST_WAIT: only from synchronise, stream.destroy and hostFunc.take; nothing changed: call
+ * again when another command has run in the session or when engine_wait_ns says so, with
+ * command->expired set once the timeout (command->timeout_ms) is over. */
 enum soma_status engine_apply(struct engine *engine, const struct soma_command *command,
                               struct soma_result *result, struct soma_error *error) SOMA_MUST_USE;
 

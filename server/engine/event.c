@@ -184,7 +184,8 @@ enum soma_status event_record(struct call *call)
     struct event *event = named_event(call);
     if (event == NULL)
         return call->error->status;
-    struct submission sub = {.stream = stream_find(call, event->device, call->command->stream)};
+    struct submission sub = {.stream =
+                                 stream_find_going(call, event->device, call->command->stream)};
     if (sub.stream == NULL)
         return call->error->status;
     struct point *point =
@@ -216,7 +217,8 @@ enum soma_status event_reset(struct call *call)
     struct event *event = named_event(call);
     if (event == NULL)
         return call->error->status;
-    struct submission sub = {.stream = stream_find(call, event->device, call->command->stream)};
+    struct submission sub = {.stream =
+                                 stream_find_going(call, event->device, call->command->stream)};
     if (sub.stream == NULL)
         return call->error->status;
     if (event->kind == SOMA_EVENT_KIND_EX)

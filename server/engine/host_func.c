@@ -76,7 +76,7 @@ static struct host_func *func_new(struct engine *engine, bool blocks)
 enum soma_status stream_launch_host_func(struct call *call)
 {
     struct engine *engine = call->engine;
-    struct submission sub = {.stream = stream_named(call)};
+    struct submission sub = {.stream = stream_named_going(call)};
     if (sub.stream == NULL)
         return call->error->status;
     bool blocks = call->command->block_type == SOMA_BLOCK_TYPE_BLOCK;

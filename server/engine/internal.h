@@ -13,7 +13,8 @@ struct call {
     struct soma_result *result;
     struct soma_error *error;
     uint64_t now_ns;  /* the host clock for this command; it becomes the session's on success */
-    bool keeps_clock; /* a failure that moves the clock all the same: a timeout */
+    bool keeps_clock; /* a failure that moves the clock all the same: a timeout, a kernel's failure
+                       */
 };
 
 typedef enum soma_status command_handler(struct call *call);
@@ -59,6 +60,9 @@ uint64_t vclock_get(const struct vclock *clock, uint64_t stream_key);
 /* ---- stream.c ---- */
 struct stream *stream_find(struct call *call, struct device *device, uint64_t id);
 struct stream *stream_named(struct call *call); /* the command's; NULL with *error set */
+/* The same two for work: SOMA_STREAM_STOPPED when it takes none any more. */
+struct stream *stream_find_going(struct call *call, struct device *device, uint64_t id);
+struct stream *stream_named_going(struct call *call);
 struct stream *stream_by_key(const struct engine *engine, uint64_t key);
 void stream_init(struct stream *stream, struct device *device, uint64_t id);
 void stream_clear(struct engine *engine, struct stream *stream); /* its memory; not its tree node */
@@ -71,7 +75,8 @@ command_handler stream_create, stream_list, stream_get, stream_destroy, stream_s
 enum soma_status stream_take_fault(struct call *call, struct stream *stream);
 /* Drop its work, its host functions with it. timeline_resolve afterwards. */
 void stream_abort_work(struct call *call, struct stream *stream);
-command_handler stream_wait_event, stream_delay, stream_launch_kernel, stream_abort, stream_stop;
+command_handler stream_wait_event, stream_delay, stream_launch_kernel, stream_set_failure_mode;
+command_handler stream_abort, stream_stop;
 
 /* ---- notify.c ---- */
 void notify_release(struct engine *engine, struct notify *notify);

@@ -53,6 +53,23 @@ struct stream *stream_find(struct call *call, struct device *device, uint64_t id
     return stream;
 }
 
+static enum soma_status stream_fail_stopped(struct call *call, const struct stream *stream)
+{
+    return soma_fail(call->error, SOMA_STREAM_STOPPED, "stream",
+                     "stream %" PRIu64 " stopped when a kernel failed on it, as its failure mode "
+                     "says: destroy it and create another one",
+                     stream->id);
+}
+
+struct stream *stream_find_going(struct call *call, struct device *device, uint64_t id)
+{
+    struct stream *stream = stream_find(call, device, id);
+    if (stream == NULL || !stream->is_stopped)
+        return stream;
+    (void)stream_fail_stopped(call, stream);
+    return NULL;
+}
+
 bool stream_is_blocked(const struct stream *stream)
 {
     return stream->head != NULL;
@@ -98,6 +115,8 @@ static void describe(struct stream *stream, uint64_t now_ns, struct soma_stream 
                                                        : SOMA_COMPLETION_COMPLETE,
         .ready_at_ns = blocked ? SOMA_NONE : stream->ready_ns,
         .pending_tasks = pending_tasks(stream),
+        .failure_mode = (int)stream->failure_mode,
+        .stopped = stream->is_stopped,
     };
 }
 
@@ -151,6 +170,12 @@ struct stream *stream_named(struct call *call)
 {
     struct device *device = device_find(call);
     return device == NULL ? NULL : stream_find(call, device, call->command->stream);
+}
+
+struct stream *stream_named_going(struct call *call)
+{
+    struct device *device = device_find(call);
+    return device == NULL ? NULL : stream_find_going(call, device, call->command->stream);
 }
 
 enum soma_status stream_get(struct call *call)
@@ -209,6 +234,8 @@ enum soma_status stream_synchronize(struct call *call)
     enum soma_status status = device_release_prepare(call, stream->device);
     if (status != SOMA_OK)
         return status;
+    if (stream->is_stopped)
+        return stream_fail_stopped(call, stream);
     struct wait wait;
     timeline_wait_for_stream(stream, &wait);
     status = timeline_wait(call, &wait);
@@ -270,14 +297,15 @@ static enum soma_status submit_plain(struct call *call, struct submission *sub)
 
 enum soma_status stream_delay(struct call *call)
 {
-    struct submission sub = {.stream = stream_named(call), .cost_ns = call->command->duration_ns};
+    struct submission sub = {.stream = stream_named_going(call),
+                             .cost_ns = call->command->duration_ns};
     return sub.stream == NULL ? call->error->status : submit_plain(call, &sub);
 }
 
 enum soma_status stream_wait_event(struct call *call)
 {
     struct engine *engine = call->engine;
-    struct submission sub = {.stream = stream_named(call)};
+    struct submission sub = {.stream = stream_named_going(call)};
     if (sub.stream == NULL)
         return call->error->status;
     struct event *event = event_find(call, NULL, call->command->event);
@@ -317,22 +345,43 @@ enum soma_status stream_wait_event(struct call *call)
 enum soma_status stream_launch_kernel(struct call *call)
 {
     struct engine *engine = call->engine;
-    struct submission sub = {.stream = stream_named(call)};
+    struct submission sub = {.stream = stream_named_going(call)};
     if (sub.stream == NULL)
         return call->error->status;
     if (!submission_prepare(call, &sub, NULL, 0))
         return engine_no_memory(call);
     uint64_t cost_ns = call->command->kernel_cost_ns;
     enum soma_status status = SOMA_OK;
+    if (call->command->kernel_failed)
+        status = soma_fail(call->error, SOMA_KERNEL_FAULT, "args", "the kernel failed");
     if (engine->has_bytes)
         status =
             engine->bytes.kernel(engine->bytes.ctx, engine, call->command, &cost_ns, call->error);
-    if (status != SOMA_OK) {
+    bool has_failed = soma_is_kernel_failure(status);
+    if (status != SOMA_OK && !has_failed) {
         submission_drop(engine, &sub);
         return status;
     }
     sub.cost_ns = time_add(engine->costs.kernel_ns, cost_ns);
     submission_commit(call, &sub, NULL);
     call->result->u.launched = (struct soma_launched){sub.start_ns, sub.end_ns, cost_ns};
+    call->keeps_clock = has_failed;
+    if (has_failed && sub.stream->failure_mode == SOMA_FAILURE_MODE_STOP)
+        sub.stream->is_stopped = true;
+    return status;
+}
+
+enum soma_status stream_set_failure_mode(struct call *call)
+{
+    struct stream *stream = stream_named(call);
+    if (stream == NULL)
+        return call->error->status;
+    enum soma_failure_mode mode = (enum soma_failure_mode)call->command->failure_mode;
+    if (stream->failure_mode == SOMA_FAILURE_MODE_STOP && mode != SOMA_FAILURE_MODE_STOP)
+        return soma_fail(call->error, SOMA_NOT_SUPPORTED, "failureMode",
+                         "stream %" PRIu64 " stops on failure, which cannot be undone: create "
+                         "another one",
+                         stream->id);
+    stream->failure_mode = mode;
     return SOMA_OK;
 }

@@ -81,8 +81,10 @@ struct stream {
     struct vclock *clock;   /* its own position is not in it */
     struct flight *flights; /* ring of tasks that end after the host clock */
     size_t flight_first, flight_count, flight_capacity;
-    struct task *head, *tail;   /* tasks whose end is not known; empty: the stream is not blocked */
-    uint64_t unresolved_tasks;  /* of these, without gates */
+    struct task *head, *tail;  /* tasks whose end is not known; empty: the stream is not blocked */
+    uint64_t unresolved_tasks; /* of these, without gates */
+    enum soma_failure_mode failure_mode;
+    bool is_stopped;            /* a kernel has failed on it, with failure mode STOP */
     bool has_fault;             /* a limited wait ran out: the next synchronise tells */
     enum point_kind fault_kind; /* what it waited for */
     uint64_t fault_id;

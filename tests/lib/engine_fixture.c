@@ -192,10 +192,10 @@ static enum soma_status kept_kernel(void *ctx, const struct engine *engine,
     if (command->args.count != 1)
         return soma_fail(error, SOMA_KERNEL_ARGUMENTS, "args", "poke takes an address");
     uint64_t address = command->args.items[0].bits;
+    *cost_ns = 7000;
     if (engine_resolve(engine, command->device, address, 1, &base, &block_bytes, &requested_bytes,
                        error) != SOMA_OK)
         return soma_fail(error, SOMA_KERNEL_FAULT, "args", "poke hits no live memory");
-    *cost_ns = 7000;
     struct engine_piece piece;
     engine_translate(engine, address, &piece);
     return contents->flat_table.set(contents->flat, piece.address, '*', 1, error);
@@ -405,7 +405,8 @@ static struct soma_command command_of(const struct fixture_input *input)
 static bool moves_clock(enum soma_status status)
 {
     return status == SOMA_STREAM_SYNC_TIMEOUT || status == SOMA_EVENT_SYNC_TIMEOUT ||
-           status == SOMA_DEVICE_SYNC_TIMEOUT || status == SOMA_STREAM_WAIT_TIMEOUT;
+           status == SOMA_DEVICE_SYNC_TIMEOUT || status == SOMA_STREAM_WAIT_TIMEOUT ||
+           soma_is_kernel_failure(status);
 }
 
 enum soma_status fixture_apply(struct fixture *fixture, const struct soma_command *command)

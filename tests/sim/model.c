@@ -111,6 +111,14 @@ enum soma_status model_find_stream(const struct model *model, uint64_t device, u
     return SOMA_NO_SUCH_STREAM;
 }
 
+enum soma_status model_find_going_stream(const struct model *model, uint64_t device, uint64_t id,
+                                         uint32_t *stream)
+{
+    enum soma_status status = model_find_stream(model, device, id, stream);
+    return status == SOMA_OK && model_stream(model, *stream)->is_stopped ? SOMA_STREAM_STOPPED
+                                                                         : status;
+}
+
 enum soma_status model_find_event(const struct model *model, uint64_t device, uint64_t id,
                                   uint32_t *event)
 {
@@ -218,8 +226,8 @@ enum soma_status model_apply(struct model *model, const struct soma_command *com
     model->wait_ns = SOMA_NONE;
     bury_allocations(model);
     enum soma_status status = command_functions[command->op](model, command, result);
-    bool moves = status == SOMA_OK || is_timeout(status);
-    if (status == SOMA_OK)
+    bool moves = status == SOMA_OK || is_timeout(status) || status == SOMA_KERNEL_FAULT;
+    if (status == SOMA_OK || status == SOMA_KERNEL_FAULT)
         model->applied++;
     if (is_timeout(status) && model_has_mutant(model, MUTANT_TIMEOUT_NO_TIME))
         moves = false;

@@ -104,7 +104,7 @@ enum soma_status model_event_record(struct model *model, const struct soma_comma
     uint32_t event, stream;
     enum soma_status status = find_event(model, command, &event);
     if (status == SOMA_OK)
-        status = model_find_stream(model, command->device, command->stream, &stream);
+        status = model_find_going_stream(model, command->device, command->stream, &stream);
     if (status != SOMA_OK)
         return status;
     struct model_submission task = model_plain_task(stream, 0);
@@ -122,7 +122,7 @@ enum soma_status model_event_reset(struct model *model, const struct soma_comman
     uint32_t event, stream;
     enum soma_status status = find_event(model, command, &event);
     if (status == SOMA_OK)
-        status = model_find_stream(model, command->device, command->stream, &stream);
+        status = model_find_going_stream(model, command->device, command->stream, &stream);
     if (status != SOMA_OK)
         return status;
     if (model_event(model, event)->kind == SOMA_EVENT_KIND_EX)
@@ -163,7 +163,8 @@ enum soma_status model_stream_wait_event(struct model *model, const struct soma_
     uint32_t event;
     if (!model_has_device(model, command))
         return SOMA_NO_SUCH_DEVICE;
-    enum soma_status status = model_find_stream(model, command->device, command->stream, &stream);
+    enum soma_status status =
+        model_find_going_stream(model, command->device, command->stream, &stream);
     if (status != SOMA_OK)
         return status;
     status = find_any_event(model, command->event, &event);

@@ -337,7 +337,7 @@ static enum soma_status check_access(const struct model *model, const struct som
         return SOMA_INVALID_ADDRESS;
     if ((command->present & SOMA_HAS(stream)) == 0)
         return SOMA_OK;
-    return model_find_stream(model, command->device, command->stream, stream);
+    return model_find_going_stream(model, command->device, command->stream, stream);
 }
 
 /* The work is a task of its stream, or done when the host goes on. */
@@ -438,16 +438,16 @@ enum soma_status model_stream_launch_kernel(struct model *model, const struct so
     struct sim_kernel kernel;
     if (!model_has_device(model, command))
         return SOMA_NO_SUCH_DEVICE;
-    enum soma_status status = model_find_stream(model, command->device, command->stream, &stream);
+    enum soma_status status =
+        model_find_going_stream(model, command->device, command->stream, &stream);
     if (status == SOMA_OK)
         status = sim_kernel_parse(command, &kernel);
     if (status != SOMA_OK)
         return status;
-    if (kernel.size_bytes > 0) {
-        if (!is_accessible(model, command, kernel.address, kernel.size_bytes))
-            return SOMA_KERNEL_FAULT;
+    bool has_failed =
+        kernel.size_bytes > 0 && !is_accessible(model, command, kernel.address, kernel.size_bytes);
+    if (kernel.size_bytes > 0 && !has_failed)
         sim_kernel_invert(model->bytes, &kernel);
-    }
     struct model_submission submission =
         model_plain_task(stream, model->config.costs.kernel_ns + kernel.cost_ns);
     const struct model_task *task = model_task(model, model_submit(model, &submission));
@@ -455,5 +455,7 @@ enum soma_status model_stream_launch_kernel(struct model *model, const struct so
     result->u.launched.start_ns = task->is_resolved ? task->start_ns : SOMA_NONE;
     result->u.launched.end_ns = task->is_resolved ? task->end_ns : SOMA_NONE;
     result->u.launched.cost_ns = kernel.cost_ns;
-    return SOMA_OK;
+    if (has_failed && model_stream(model, stream)->stops_on_failure)
+        model_stream(model, stream)->is_stopped = true;
+    return has_failed ? SOMA_KERNEL_FAULT : SOMA_OK;
 }

@@ -50,7 +50,8 @@ struct model_stream {
     bool is_live;
     uint32_t last_task;
     uint32_t position; /* commands other than pool frees so far */
-    uint64_t idle_ns;  /* ready time while it has no task: 0, or as a reset left it */
+    bool stops_on_failure, is_stopped;
+    uint64_t idle_ns; /* ready time while it has no task: 0, or as a reset left it */
 };
 
 enum model_event_state { MODEL_NEVER_RECORDED, MODEL_RECORDED, MODEL_RESET };
@@ -138,6 +139,9 @@ struct model_allocation *model_allocation(const struct model *model, uint32_t in
 bool model_has_device(const struct model *model, const struct soma_command *command);
 enum soma_status model_find_stream(const struct model *model, uint64_t device, uint64_t id,
                                    uint32_t *stream);
+/* For work: SOMA_STREAM_STOPPED when a kernel has stopped it. */
+enum soma_status model_find_going_stream(const struct model *model, uint64_t device, uint64_t id,
+                                         uint32_t *stream);
 enum soma_status model_find_event(const struct model *model, uint64_t device, uint64_t id,
                                   uint32_t *event);
 enum soma_status model_find_pool(const struct model *model, uint64_t device, uint64_t id,
@@ -251,6 +255,7 @@ uint32_t model_pool_of_address(const struct model *model, uint64_t address);
     C(STREAM_WAIT_EVENT, stream_wait_event)                                                        \
     C(STREAM_DELAY, stream_delay)                                                                  \
     C(STREAM_LAUNCH_KERNEL, stream_launch_kernel)                                                  \
+    C(STREAM_SET_FAILURE_MODE, stream_set_failure_mode)                                            \
     C(EVENT_CREATE, event_create)                                                                  \
     C(EVENT_LIST, event_list)                                                                      \
     C(EVENT_GET, event_get)                                                                        \

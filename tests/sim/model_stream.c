@@ -110,6 +110,10 @@ enum soma_status model_device_reset(struct model *model, const struct soma_comma
         return SOMA_NO_SUCH_DEVICE;
     model_drop_work(model, (uint32_t)command->device);
     drop_objects(model, (uint32_t)command->device);
+    for (uint32_t i = 0; i < model->streams.count; i++) {
+        if (model_stream(model, i)->device == command->device)
+            model_stream(model, i)->stops_on_failure = model_stream(model, i)->is_stopped = false;
+    }
     return SOMA_OK;
 }
 
@@ -172,6 +176,9 @@ static void describe_stream(const struct model *model, uint32_t index, struct so
     out->status = is_known && ready_ns <= model->now_ns ? SOMA_COMPLETION_COMPLETE
                                                         : SOMA_COMPLETION_NOT_READY;
     out->pending_tasks = pending_tasks(model, index);
+    out->failure_mode =
+        stream->stops_on_failure ? SOMA_FAILURE_MODE_STOP : SOMA_FAILURE_MODE_CONTINUE;
+    out->stopped = stream->is_stopped;
 }
 
 enum soma_status model_stream_list(struct model *model, const struct soma_command *command,
@@ -235,6 +242,8 @@ enum soma_status model_stream_synchronize(struct model *model, const struct soma
     enum soma_status status = find_stream(model, command, &stream);
     if (status != SOMA_OK)
         return status;
+    if (model_stream(model, stream)->is_stopped)
+        return SOMA_STREAM_STOPPED;
     bool is_known = model_ready_ns(model, stream, &ready_ns);
     status = model_wait(model, command, is_known, ready_ns, SOMA_STREAM_SYNC_TIMEOUT);
     bool releases = command->release != 0 || model_has_mutant(model, MUTANT_WAIT_RELEASES);
@@ -243,12 +252,30 @@ enum soma_status model_stream_synchronize(struct model *model, const struct soma
     return status;
 }
 
+enum soma_status model_stream_set_failure_mode(struct model *model,
+                                               const struct soma_command *command,
+                                               struct soma_result *result)
+{
+    (void)result;
+    uint32_t stream;
+    enum soma_status status = find_stream(model, command, &stream);
+    if (status != SOMA_OK)
+        return status;
+    bool stops = command->failure_mode == SOMA_FAILURE_MODE_STOP;
+    if (!stops && model_stream(model, stream)->stops_on_failure)
+        return SOMA_NOT_SUPPORTED;
+    model_stream(model, stream)->stops_on_failure = stops;
+    return SOMA_OK;
+}
+
 enum soma_status model_stream_delay(struct model *model, const struct soma_command *command,
                                     struct soma_result *result)
 {
     (void)result;
     uint32_t stream;
     enum soma_status status = find_stream(model, command, &stream);
+    if (status == SOMA_OK && model_stream(model, stream)->is_stopped)
+        status = SOMA_STREAM_STOPPED;
     if (status != SOMA_OK)
         return status;
     struct model_submission task = model_plain_task(stream, command->duration_ns);

@@ -134,9 +134,12 @@ static void predict(struct runner *runner, uint32_t index, const struct soma_com
     char path[200];
     char what[256];
     if (command->op == SOMA_OP_STREAM_LAUNCH_KERNEL) {
-        if (outcome->engine_status != SOMA_OK || sim_kernel_parse(command, &kernel) != SOMA_OK)
+        bool has_failed = soma_is_kernel_failure(outcome->engine_status);
+        if ((outcome->engine_status != SOMA_OK && !has_failed) ||
+            sim_kernel_parse(command, &kernel) != SOMA_OK)
             return;
         predicted.kernel_cost_ns = kernel.cost_ns;
+        predicted.kernel_failed = has_failed;
     }
     enum soma_status status = engine_apply(predictor, &predicted, &result, &error);
     if (status != outcome->engine_status)

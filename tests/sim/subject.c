@@ -170,6 +170,7 @@ static enum soma_status run_kernel(void *ctx, const struct engine *engine,
     enum soma_status status = sim_kernel_parse(command, &kernel);
     if (status != SOMA_OK)
         return soma_fail(error, status, "kernel", "the kernel refuses");
+    *cost_ns = kernel.cost_ns;
     if (kernel.size_bytes > 0) {
         if (engine_resolve(engine, command->device, kernel.address, kernel.size_bytes, &base,
                            &block_bytes, &requested_bytes, error) != SOMA_OK)
@@ -180,7 +181,6 @@ static enum soma_status run_kernel(void *ctx, const struct engine *engine,
                      kernel.size_bytes);
         sim_kernel_invert(subject->bytes, &kernel);
     }
-    *cost_ns = kernel.cost_ns;
     return SOMA_OK;
 }
 

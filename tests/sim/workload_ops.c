@@ -204,6 +204,13 @@ static void make_delay(struct workload *workload, struct workload_step *step, ui
     workload_set(step, SOMA_FIELD_duration_ns, duration);
 }
 
+static void make_failure_mode(struct workload *workload, struct workload_step *step,
+                              uint32_t device)
+{
+    put_stream(workload, step, device);
+    workload_set(step, SOMA_FIELD_failure_mode, workload_below(workload, 2));
+}
+
 static void make_launch(struct workload *workload, struct workload_step *step, uint32_t device)
 {
     static const char spin[] = "spin";
@@ -485,6 +492,7 @@ static const struct {
     {SOMA_OP_STREAM_WAIT_EVENT, 60, make_wait_event},
     {SOMA_OP_STREAM_DELAY, 80, make_delay},
     {SOMA_OP_STREAM_LAUNCH_KERNEL, 15, make_launch},
+    {SOMA_OP_STREAM_SET_FAILURE_MODE, 2, make_failure_mode},
     {SOMA_OP_EVENT_CREATE, 16, make_event_create},
     {SOMA_OP_EVENT_LIST, 2, make_nothing},
     {SOMA_OP_EVENT_GET, 12, make_on_event},

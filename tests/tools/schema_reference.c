@@ -144,6 +144,7 @@ static const char *form_of(enum soma_field_kind kind)
     case SOMA_KIND_TEXT: return "string";
     case SOMA_KIND_BASE64: return "string of base64; on the single route the raw body";
     case SOMA_KIND_ARGS: return "array of objects with one key each";
+    case SOMA_KIND_ENUM_FAILURE_MODE:
     case SOMA_KIND_ENUM_EVENT_KIND:
     case SOMA_KIND_ENUM_BLOCK_TYPE:
     case SOMA_KIND_ENUM_ALLOC_TYPE:

@@ -285,19 +285,55 @@ static const struct scene kernel_scenes[] = {
      "event.reset event=1 stream=0\n"
      "stream.waitEvent stream=0 event=1\n"
      "stream.launchKernel stream=0 kernel=poke args=$a -> startNs=none endNs=none"},
-    {"a kernel that faults changes nothing and takes no time",
-     "stream.launchKernel stream=0 kernel=poke args=large -> KERNEL_FAULT acl=507015 now=0\n"
-     "stream.launchKernel stream=0 kernel=nope args=large -> NO_SUCH_KERNEL acl=100029\n"
-     "stream.launchKernel stream=0 kernel=poke args=1,2 -> KERNEL_ARGUMENTS acl=107000\n"
-     "stream.get stream=0 -> readyAtNs=0 now=1us\n"
+    {"what cannot be launched changes nothing and takes no time",
+     "stream.launchKernel stream=0 kernel=nope args=large -> NO_SUCH_KERNEL acl=100029 now=0\n"
+     "stream.launchKernel stream=0 kernel=poke args=1,2 -> KERNEL_ARGUMENTS acl=107000 now=0\n"
+     "stream.get stream=0 -> readyAtNs=0 now=1us\n"},
+    {"a kernel that fails has been launched and took its time",
+     "stream.launchKernel stream=0 kernel=poke args=large -> KERNEL_FAULT acl=507015 now=1us\n"
+     "stream.get stream=0 -> readyAtNs=18us failureMode=CONTINUE stopped=false now=2us\n"
+     "stream.delay stream=0 durationNs=1000\n"
+     "stream.synchronize stream=0 -> nowNs=19us\n"
      "stream.launchKernel stream=3 kernel=poke args=large -> NO_SUCH_STREAM"},
-    {"a kernel that faults behind a wait leaves no task",
+    {"a kernel that fails behind a wait is a task there",
      "event.create kind=PLAIN -> event=1\n"
      "event.record event=1 stream=0\n"
      "event.reset event=1 stream=0\n"
      "stream.waitEvent stream=0 event=1\n"
      "stream.launchKernel stream=0 kernel=poke args=large -> KERNEL_FAULT\n"
-     "stream.get stream=0 -> pendingTasks=1"},
+     "stream.get stream=0 -> pendingTasks=2"},
+    {"with STOP the stream takes no more work, others do",
+     "stream.create -> stream=1\n"
+     "event.create kind=PLAIN -> event=1\n"
+     "pool.create maxSize=4194304 -> pool=1\n"
+     "p: pool.malloc pool=1 size=32 stream=1\n"
+     "a: memory.malloc size=32\n"
+     "stream.setFailureMode stream=1 failureMode=STOP\n"
+     "stream.setFailureMode stream=1 failureMode=STOP\n"
+     "stream.setFailureMode stream=1 failureMode=CONTINUE -> NOT_SUPPORTED acl=207000\n"
+     "stream.launchKernel stream=1 kernel=poke args=$a\n"
+     "stream.get stream=1 -> failureMode=STOP stopped=false\n"
+     "stream.launchKernel stream=1 kernel=poke args=small+100000 -> KERNEL_FAULT\n"
+     "stream.get stream=1 -> failureMode=STOP stopped=true\n"
+     "stream.launchKernel stream=1 kernel=poke args=$a -> STREAM_STOPPED acl=507015\n"
+     "stream.delay stream=1 durationNs=1 -> STREAM_STOPPED\n"
+     "memory.set ptr=$a value=1 size=1 stream=1 -> STREAM_STOPPED\n"
+     "memory.read ptr=$a size=1 stream=1 -> STREAM_STOPPED\n"
+     "event.record event=1 stream=1 -> STREAM_STOPPED\n"
+     "event.reset event=1 stream=1 -> STREAM_STOPPED\n"
+     "stream.waitEvent stream=1 event=1 -> STREAM_STOPPED\n"
+     "stream.synchronize stream=1 -> STREAM_STOPPED says=destroy\n"
+     "pool.free pool=1 ptr=$p stream=1 -> size=2097152\n"
+     "stream.delay stream=0 durationNs=1\n"
+     "device.synchronize\n"
+     "stream.destroy stream=1"},
+    {"a device that is reset has a default stream that goes on",
+     "stream.setFailureMode stream=0 failureMode=STOP\n"
+     "stream.launchKernel stream=0 kernel=poke args=large -> KERNEL_FAULT\n"
+     "stream.delay stream=0 durationNs=1 -> STREAM_STOPPED\n"
+     "device.reset\n"
+     "stream.delay stream=0 durationNs=1\n"
+     "stream.get stream=0 -> failureMode=CONTINUE stopped=false\n"},
 };
 /* clang-format on */
 

@@ -198,7 +198,8 @@ static void test_message_texts(void)
     struct soma_result stream = {.message = SOMA_MESSAGE_STREAM,
                                  .u.stream = {.stream = 1, .ready_at_ns = SOMA_NONE}};
     check_result(&stream, "{\"stream\":1,\"device\":0,\"priority\":0,\"status\":\"COMPLETE\","
-                          "\"readyAtNs\":null,\"pendingTasks\":0}");
+                          "\"readyAtNs\":null,\"pendingTasks\":0,"
+                          "\"failureMode\":\"CONTINUE\",\"stopped\":false}");
     struct soma_result described = {.message = SOMA_MESSAGE_MEMORY_DESCRIPTION,
                                     .u.memory_description = {.kind = SOMA_MEMORY_KIND_DEVICE,
                                                              .pool = SOMA_NONE,
