@@ -31,11 +31,13 @@
 
 /* Flags of a request. */
 enum {
-    SOMA_BATCH_CONTINUE = 1, /* onError: continue */
-    SOMA_BATCH_QUIET = 2, /* answer only with the first error, if any: the digest tells the rest */
+    SOMA_BATCH_CONTINUE = 1,  /* onError: continue */
+    SOMA_BATCH_QUIET = 2,     /* answer only with the first error, if any, and with each kernel that
+                               * fails:     the digest tells the rest */
     SOMA_BATCH_SEQUENCED = 4, /* run each sequence number of the session once, whatever is re-sent;
                                * the last command is answered again, if it was the last to run */
-    SOMA_BATCH_FLAGS_ALL = 7
+    SOMA_BATCH_KERNELS = 8,   /* kernels are launched in it: it may take long */
+    SOMA_BATCH_FLAGS_ALL = 15
 };
 
 struct soma_batch_header {

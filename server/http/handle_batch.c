@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_ANSWER_BYTES ((size_t)1 << 16) /* of one command, for when its batch is sent again */
+#define KEPT_FAILURES_BYTES ((size_t)4 << 20) /* of one batch, for when it is sent again */
+#define KEPT_ANSWER_BYTES ((size_t)1 << 16)   /* of one command, likewise */
 
 static bool has_flag(const struct batch *batch, uint32_t flag)
 {
@@ -37,7 +38,8 @@ bool batch_prepare(struct request *req)
     batch->goes_on = has_flag(batch, SOMA_BATCH_CONTINUE);
     soma_batch_begin_answer(&batch->writer);
     /* What is answered may be a kernel's launch or a large read; the rest is short. */
-    req->is_slow = req->body_len >= SLOW_BODY_BYTES || !is_quiet(batch);
+    req->is_slow =
+        req->body_len >= SLOW_BODY_BYTES || !is_quiet(batch) || has_flag(batch, SOMA_BATCH_KERNELS);
     return true;
 }
 
@@ -84,12 +86,55 @@ static void keep_answer(struct request *req, size_t start)
     req->session->kept_sequence = req->session->next_sequence;
 }
 
+/* Keep the record of a kernel that failed, from `start` of the answer on. */
+static void keep_failure(struct request *req, size_t start)
+{
+    struct session *session = req->session;
+    const struct soma_writer *writer = &req->batch.writer;
+    if (writer->failed)
+        return;
+    soma_writer_raw(&session->kept_failures, writer->ptr + start, writer->len - start);
+    session->failure_records++;
+}
+
+/* A sequenced quiet batch begins: tell again which kernels failed in it when it was sent before;
+ * else nothing is known of it yet. */
+static void begin_failures(struct request *req)
+{
+    struct session *session = req->session;
+    struct batch *batch = &req->batch;
+    uint64_t first = batch->reader.header.sequence;
+    if (!is_quiet(batch) || !has_flag(batch, SOMA_BATCH_SEQUENCED))
+        return;
+    if (session->failures_sequence != first || session->next_sequence == first) {
+        soma_writer_release(&session->kept_failures);
+        soma_writer_init(&session->kept_failures, KEPT_FAILURES_BYTES);
+        session->failures_sequence = first;
+        session->failure_records = 0;
+    } else if (session->failure_records > 0 && !session->kept_failures.failed) {
+        soma_writer_raw(&batch->writer, session->kept_failures.ptr, session->kept_failures.len);
+        batch->records += session->failure_records;
+    }
+}
+
+/* Whether what became of req->command is answered. */
+static bool is_told(struct request *req)
+{
+    struct batch *batch = &req->batch;
+    if (!is_quiet(batch) || soma_is_kernel_failure(req->status))
+        return true;
+    bool is_first = req->status != SOMA_OK && !batch->has_error;
+    batch->has_error = batch->has_error || is_first;
+    return is_first;
+}
+
 /* Write what became of req->command, as far as it is answered. */
 static void put_outcome(struct request *req)
 {
     struct batch *batch = &req->batch;
     bool is_good = req->status == SOMA_OK;
-    if (!is_quiet(batch) || (!is_good && batch->records == 0)) {
+    size_t start = batch->writer.len;
+    if (is_told(req)) {
         if (is_good && req->snapshot != NULL)
             soma_batch_put_bytes_head(&batch->writer, req->command.size);
         else if (is_good)
@@ -98,6 +143,8 @@ static void put_outcome(struct request *req)
             soma_batch_put_error(&batch->writer, &req->error,
                                  batch->reader.taken > 0 ? batch->reader.taken - 1 : 0);
         batch->records++;
+        if (is_quiet(batch) && soma_is_kernel_failure(req->status))
+            keep_failure(req, start);
     }
     if (is_good)
         session_result_clear(&req->result);
@@ -219,6 +266,8 @@ static enum step run(struct request *req)
             return STEP_DONE;
         }
     }
+    if (!batch->has_begun)
+        begin_failures(req);
     batch->has_begun = true;
     while (reader->taken < reader->header.count || req->has_outcome) {
         bool is_broken = false; /* nothing behind this can be read */

@@ -112,6 +112,7 @@ struct batch {
     bool has_begun;
     struct soma_batch_reader reader;
     uint32_t records; /* in the answer */
+    bool has_error;   /* one of them is an error other than a kernel that failed */
     struct soma_batch_answer outcome;
     const struct wire_value *next, *end; /* elements to run, of the array of commands */
     bool goes_on;                        /* onError continue */

@@ -144,6 +144,7 @@ static void free_session(struct session *session)
     destroy_engine(session);
     idempotency_destroy(session->keys);
     soma_writer_release(&session->kept_answer);
+    soma_writer_release(&session->kept_failures);
     (void)pthread_mutex_destroy(&session->lock);
     (void)pthread_mutex_destroy(&session->snapshot_lock);
     free(session);

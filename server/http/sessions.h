@@ -53,6 +53,9 @@ struct session {
     uint64_t next_sequence;         /* of sequenced batches: commands run so far */
     uint64_t kept_sequence;         /* kept_answer is of the command before this number */
     struct soma_writer kept_answer; /* empty: none, or too large; see handle_batch.c */
+    uint64_t failures_sequence;     /* kept_failures are of the quiet batch that begins with this */
+    uint32_t failure_records;
+    struct soma_writer kept_failures; /* records of kernels that failed in it */
 
     /* Changed by requests that do not have the lock: not in the cache lines of one that has. */
     char apart_before[CACHE_LINE_BYTES];
