@@ -4,6 +4,7 @@
 #include "context.h"
 #include "error.h"
 #include "launches.h"
+#include "stream.h"
 #include "tables.h"
 
 #include "acl/acl.h"
@@ -43,21 +44,12 @@ static _Thread_local uint32_t last_task;
 
 /* ---- failing ---- */
 
-static void remember(const struct client_launch *launch, uint32_t task)
+static void remember(const struct rtExceptionInfo *info)
 {
     struct failed *fresh = malloc(sizeof(*fresh));
     if (fresh == NULL)
-        return;
-    bool on_device = launch->block == NULL;
-    *fresh = (struct failed){NULL,
-                             {.task = task,
-                              .stream = (uint32_t)launch->stream->id,
-                              .thread = (uint32_t)syscall(SYS_gettid),
-                              .device = launch->stream->device,
-                              .code = ACL_ERROR_RT_AICORE_EXCEPTION,
-                              .args = on_device ? (void *)(uintptr_t)launch->block_address : NULL,
-                              .args_bytes = on_device ? (uint32_t)launch->block_size : 0,
-                              .function = launch->function->handle}};
+        return; /* the failure is told all the same, only no callback is called */
+    *fresh = (struct failed){NULL, *info};
     client_tables_lock();
     struct failed **link = &failures;
     while (*link != NULL)
@@ -66,16 +58,59 @@ static void remember(const struct client_launch *launch, uint32_t task)
     client_tables_unlock();
 }
 
-aclError acl_launch(const struct client_launch *launch)
+/* A launch, until it is known whether its kernel fails. */
+struct launch_ticket {
+    struct client_ticket base; /* first */
+    const char *call;          /* the ACL function */
+    uint64_t stream_id;
+    struct rtExceptionInfo info;
+};
+
+static bool launch_failed(struct client_ticket *base, aclError number, const char *text)
 {
-    bool kernel_failed = false;
-    aclError error = client_launch(launch, &kernel_failed);
-    if (error != ACL_SUCCESS)
-        return error;
-    last_task = atomic_fetch_add(&task_count, 1) + 1;
-    if (kernel_failed)
-        remember(launch, last_task);
-    return ACL_SUCCESS;
+    struct launch_ticket *ticket = (struct launch_ticket *)(void *)base;
+    char all[CLIENT_TEXT_BYTES];
+    (void)snprintf(all, sizeof(all), "%s: %s", ticket->call, text);
+    const struct client_fault fault = {ticket->info.device, ticket->stream_id, number,
+                                       ticket->base.must_ask, all};
+    ticket->info.code = (uint32_t)number;
+    remember(&ticket->info);
+    return client_stream_add_fault(&fault);
+}
+
+static struct client_ticket *make_ticket(const struct client_launch *launch, uint32_t task)
+{
+    struct launch_ticket *ticket = malloc(sizeof(*ticket));
+    if (ticket == NULL)
+        return NULL;
+    bool on_device = launch->block == NULL;
+    *ticket = (struct launch_ticket){
+        .base = {.must_ask = launch->stream->failure_mode == ACL_STOP_ON_FAILURE,
+                 .fail = launch_failed},
+        .call = client_call_name(),
+        .stream_id = launch->stream->id,
+        .info = {.task = task,
+                 .stream = (uint32_t)launch->stream->id,
+                 .thread = (uint32_t)syscall(SYS_gettid),
+                 .device = launch->stream->device,
+                 .args = on_device ? (void *)(uintptr_t)launch->block_address : NULL,
+                 .args_bytes = on_device ? (uint32_t)launch->block_size : 0,
+                 .function = launch->function->handle}};
+    return &ticket->base;
+}
+
+aclError acl_launch(struct client_launch *launch)
+{
+    if (client_stream_is_stopping(launch->stream->device, launch->stream->id))
+        return ACL_SUCCESS;
+    uint32_t task = atomic_fetch_add(&task_count, 1) + 1;
+    launch->ticket = make_ticket(launch, task);
+    if (launch->ticket == NULL)
+        return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a launch");
+    aclError error = client_launch(launch);
+    if (error == ACL_SUCCESS)
+        last_task = task;
+    return error;
 }
 
 aclError aclrtGetThreadLastTaskId(uint32_t *taskId)
@@ -120,7 +155,7 @@ static void call_listeners(struct rtExceptionInfo *info)
 
 aclError acl_tell_exception(aclError error, uint32_t device, bool any_stream, uint64_t stream_id)
 {
-    if (error != ACL_ERROR_RT_AICORE_EXCEPTION)
+    if (error != ACL_ERROR_RT_AICORE_EXCEPTION && error != ACL_ERROR_RT_AICORE_TIMEOUT)
         return error;
     atomic_store(&has_failed[device], true);
     struct failed *failed = take(device, any_stream, stream_id);

@@ -10,7 +10,7 @@
 
 /* client_launch, and remember the kernel if it fails when it runs: its failure is told by the next
  * synchronisation, and by callbacks then. */
-aclError acl_launch(const struct client_launch *launch) SOMA_MUST_USE;
+aclError acl_launch(struct client_launch *launch) SOMA_MUST_USE;
 
 /* A synchronisation of a device has found `error`: when it is that of a kernel, call the callbacks.
  *   any_stream  of any stream of the device; else of this one

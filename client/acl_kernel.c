@@ -154,17 +154,19 @@ aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char *kern
 {
     client_begin("aclrtBinaryGetFunction");
     struct client_kernel kernel;
+    struct client_object library;
     if (binHandle == NULL || kernelName == NULL || funcHandle == NULL)
         return client_fail_null(binHandle == NULL    ? "binHandle"
                                 : kernelName == NULL ? "kernelName"
                                                      : "funcHandle");
-    if (!client_handle_get(CLIENT_LIBRARY, binHandle, NULL))
+    if (!client_handle_get(CLIENT_LIBRARY, binHandle, &library))
         return fail_library(binHandle, "aclrtBinaryLoadFromFile");
-    aclError error = client_kernel_find(kernelName, &kernel);
+    aclError error = client_kernel_find(library.name, kernelName, &kernel);
     if (error != ACL_SUCCESS)
         return error;
     struct client_object object = {.kind = CLIENT_FUNCTION, .context = binHandle};
     (void)snprintf(object.name, sizeof(object.name), "%s", kernel.name);
+    (void)snprintf(object.library, sizeof(object.library), "%s", kernel.library);
     if (client_handle_add(&object) == NULL)
         return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a function");
     *funcHandle = object.handle;
@@ -333,7 +335,7 @@ aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBlocks, aclrtStr
     if (error == ACL_SUCCESS && numBlocks == 0)
         error = client_fail(ACL_ERROR_RT_PARAM_INVALID, "numBlocks is 0; give at least 1");
     if (error == ACL_SUCCESS)
-        error = client_kernel_find(function.name, &kernel);
+        error = client_kernel_find(function.library, function.name, &kernel);
     struct client_launch launch = {
         .function = &function, .stream = &the_stream, .blocks = numBlocks, .block = block};
     if (error == ACL_SUCCESS)

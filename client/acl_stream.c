@@ -29,6 +29,19 @@ static void stream_command(struct soma_command *command, enum soma_op op,
     soma_command_set(command, SOMA_FIELD_stream, stream->id);
 }
 
+aclError acl_stop_on_failure(struct client_object *stream)
+{
+    struct soma_command command;
+    stream_command(&command, SOMA_OP_STREAM_SET_FAILURE_MODE, stream);
+    soma_command_set(&command, SOMA_FIELD_failure_mode, SOMA_FAILURE_MODE_STOP);
+    aclError error = client_call(&command, NULL);
+    if (error != ACL_SUCCESS)
+        return error;
+    stream->failure_mode = ACL_STOP_ON_FAILURE;
+    (void)client_handle_put(stream);
+    return ACL_SUCCESS;
+}
+
 aclError acl_create_stream(aclrtStream *stream, uint32_t priority, uint32_t flags)
 {
     struct client_object context;
@@ -61,8 +74,12 @@ aclError acl_create_stream(aclrtStream *stream, uint32_t priority, uint32_t flag
         return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for a stream");
     }
     *stream = object.handle;
+    struct client_object first;
+    if (client_handle_get(CLIENT_STREAM, context.stream, &first) &&
+        first.failure_mode == ACL_STOP_ON_FAILURE)
+        error = acl_stop_on_failure(&object);
     acl_call_stream_state(object.handle, ACL_RT_STREAM_STATE_CREATE_POST);
-    return ACL_SUCCESS;
+    return error;
 }
 
 aclError aclrtCreateStream(aclrtStream *stream)
@@ -130,8 +147,11 @@ static aclError synchronize_stream(aclrtStream stream, int32_t timeout)
     error = client_call(&command, NULL);
     if (error == ACL_SUCCESS)
         error = client_stream_check_aborts(&object, object.device, &aborts);
-    if (error == ACL_SUCCESS)
-        error = client_stream_take_fault(object.device, object.id);
+    bool has_stopped = client_error_status(error) == SOMA_STREAM_STOPPED;
+    aclError fault = ACL_SUCCESS;
+    if (error == ACL_SUCCESS || has_stopped)
+        fault = client_stream_take_fault(object.device, object.id);
+    error = fault != ACL_SUCCESS ? fault : error;
     return acl_tell_exception(error, object.device, false, object.id);
 }
 
@@ -173,8 +193,14 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     stream_command(&command, SOMA_OP_STREAM_GET, &object);
     error = client_call(&command, &result);
     bool is_complete = error == ACL_SUCCESS && result.u.stream.status == SOMA_COMPLETION_COMPLETE;
+    bool has_stopped = error == ACL_SUCCESS && result.u.stream.stopped;
     if (is_complete)
         error = client_stream_take_fault(object.device, object.id);
+    if (error == ACL_SUCCESS && has_stopped)
+        error = client_fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+                            "stream %p stopped when a kernel failed on it: destroy it and create "
+                            "another one",
+                            object.handle);
     error = acl_tell_exception(error, object.device, false, object.id);
     if (error == ACL_SUCCESS)
         *status = is_complete ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;

@@ -14,4 +14,7 @@ aclError acl_create_stream(aclrtStream *stream, uint32_t priority, uint32_t flag
  * with; 507901. */
 aclError acl_settle_stream(const struct client_object *stream) SOMA_MUST_USE;
 
+/* Let a stream stop when a kernel fails on it. Errors as client_call. */
+aclError acl_stop_on_failure(struct client_object *stream) SOMA_MUST_USE;
+
 #endif

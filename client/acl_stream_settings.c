@@ -103,6 +103,12 @@ aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)
 
 /* ---- settings that can change ---- */
 
+static bool goes_on_in_context(const struct client_object *object, const void *user)
+{
+    return object->kind == CLIENT_STREAM && object->context == user &&
+           object->failure_mode != ACL_STOP_ON_FAILURE;
+}
+
 /* The stream to set something of: as for work, it must be of the thread's context. */
 static aclError set_failure_mode(aclrtStream stream, uint64_t mode)
 {
@@ -115,9 +121,12 @@ static aclError set_failure_mode(aclrtStream stream, uint64_t mode)
         return client_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                            "stream %p stops on failure, which cannot be undone: make another one",
                            object.handle);
-    object.failure_mode = wanted;
-    (void)client_handle_put(&object);
-    return ACL_SUCCESS;
+    /* It is a setting of the context: its other streams stop on failure too. */
+    struct client_object other = object;
+    while (error == ACL_SUCCESS && wanted == ACL_STOP_ON_FAILURE &&
+           client_handle_find(goes_on_in_context, object.context, &other))
+        error = acl_stop_on_failure(&other);
+    return error;
 }
 
 static aclError set_setting(aclrtStream stream, enum acl_setting setting, uint64_t value)

@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "session.h"
+#include "stream.h"
 #include "wire.h"
 
 #include <inttypes.h>
@@ -215,13 +216,50 @@ aclError client_call(const struct soma_command *command, struct soma_result *res
     return error;
 }
 
+aclError client_call_launch(const struct soma_command *command, struct client_ticket *ticket)
+{
+    struct client_session *session;
+    aclError error = client_session_get(&session);
+    if (error != ACL_SUCCESS) {
+        free(ticket);
+        return error;
+    }
+    if (session->pipeline != NULL) {
+        error = client_pipeline_launch(session->pipeline, command, ticket);
+    } else {
+        struct client_errors before = client_errors_save();
+        error = post_command(session, command, NULL);
+        if (soma_is_kernel_failure(client_error_status(error)) &&
+            ticket->fail(ticket, error, client_error_rest())) {
+            error = ACL_SUCCESS;
+            client_errors_restore(&before);
+        }
+        free(ticket);
+    }
+    client_session_release(session);
+    return error;
+}
+
+/* Whether the command would be work for a stream that has stopped without the program's knowledge.
+ */
+static bool is_dropped(const struct soma_command *command)
+{
+    bool is_work = command->op != SOMA_OP_MEMORY_FREE_ASYNC && command->op != SOMA_OP_POOL_FREE;
+    return is_work && (command->present & SOMA_HAS(stream)) != 0 &&
+           client_stream_is_stopping(command->device, command->stream);
+}
+
 aclError client_queue(const struct soma_command *command)
 {
+    if (is_dropped(command))
+        return ACL_SUCCESS;
     return client_call(command, NULL);
 }
 
 aclError client_read(const struct soma_command *command, void *into)
 {
+    if (is_dropped(command))
+        return ACL_SUCCESS;
     struct client_session *session;
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS)

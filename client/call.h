@@ -7,6 +7,7 @@
 #include "acl/acl_base.h"
 #include "command.h"
 #include "message.h"
+#include "pipeline.h"
 #include "status.h"
 #include "transport.h"
 
@@ -24,8 +25,13 @@ struct client_session;
 aclError client_session_call(struct client_session *session, const struct soma_command *command,
                              struct soma_result *result) SOMA_MUST_USE;
 
+/* SOMA_OP_STREAM_LAUNCH_KERNEL; see client_pipeline_launch. The ticket is given. */
+aclError client_call_launch(const struct soma_command *command,
+                            struct client_ticket *ticket) SOMA_MUST_USE;
+
 /* A command of which no answer is needed now: it is carried out after all that the thread called
- * before. Errors as client_call. */
+ * before. On a stream that a kernel has stopped, of which the program does not know yet
+ * (client_stream_is_stopping), nothing is: ACL_SUCCESS. Errors as client_call. */
 aclError client_queue(const struct soma_command *command) SOMA_MUST_USE;
 
 /* SOMA_OP_MEMORY_READ of command->size bytes straight to `into`. Errors as client_call. */

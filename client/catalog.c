@@ -10,81 +10,169 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Texts of a row that the service told of. */
+struct texts {
+    char name[SOMA_NAME_BYTES_MAX + 1];
+    char library[SOMA_NAME_BYTES_MAX + 1];
+    char parameters[SOMA_KERNEL_PARAMETERS_MAX][SOMA_NAME_BYTES_MAX + 1];
+};
+
+/* In the order of the service, built-in kernels first. */
 struct list {
-    struct client_kernel *items;
-    size_t count;
+    struct soma_kernel_row *rows;
+    struct texts **texts; /* one per row; NULL: it is a row of soma_kernel_rows_built_in */
+    size_t count, capacity;
 };
 
 static struct list known; /* under the tables' lock */
 
-/* Bytes of an argument by the key that launchKernel's args have for it. */
-static unsigned char type_size(const char *type)
+static void release(struct list *list)
 {
-    static const struct {
-        const char *type;
-        unsigned char size_bytes;
-    } sizes[] = {{"u8", 1},  {"u16", 2}, {"f16", 2}, {"u32", 4},
-                 {"i32", 4}, {"f32", 4}, {"u64", 8}, {"i64", 8}};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        if (strcmp(sizes[i].type, type) == 0)
-            return sizes[i].size_bytes;
-    }
-    return 8; /* ptr, f64 */
+    for (size_t i = 0; i < list->count; i++)
+        free(list->texts[i]);
+    free(list->rows);
+    free((void *)list->texts);
+    *list = (struct list){NULL, NULL, 0, 0};
 }
 
-static bool read_kernel(const cJSON *object, struct client_kernel *kernel)
+/* ---- reading ---- */
+
+static bool copy_text(const cJSON *object, const char *key, char text[SOMA_NAME_BYTES_MAX + 1])
 {
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(object, "name");
-    const cJSON *parameters = cJSON_GetObjectItemCaseSensitive(object, "parameters");
-    const cJSON *parameter;
-    if (!cJSON_IsString(name) || strlen(name->valuestring) >= sizeof(kernel->name))
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (!cJSON_IsString(item) || strlen(item->valuestring) > SOMA_NAME_BYTES_MAX)
         return false;
-    memset(kernel, 0, sizeof(*kernel));
-    (void)snprintf(kernel->name, sizeof(kernel->name), "%s", name->valuestring);
-    cJSON_ArrayForEach(parameter, parameters)
-    {
-        const cJSON *type = cJSON_GetObjectItemCaseSensitive(parameter, "type");
-        const cJSON *required = cJSON_GetObjectItemCaseSensitive(parameter, "required");
-        if (cJSON_IsString(type) && !cJSON_IsFalse(required) &&
-            kernel->required < SOMA_KERNEL_ARGS_MAX)
-            kernel->size_bytes[kernel->required++] = type_size(type->valuestring);
-    }
+    (void)snprintf(text, SOMA_NAME_BYTES_MAX + 1, "%s", item->valuestring);
     return true;
+}
+
+static uint64_t read_number(const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) && item->valuedouble >= 0 ? (uint64_t)item->valuedouble : 0;
+}
+
+static bool read_parameter(const cJSON *object, struct soma_kernel_row_parameter *parameter,
+                           char text[SOMA_NAME_BYTES_MAX + 1])
+{
+    const cJSON *type = cJSON_GetObjectItemCaseSensitive(object, "type");
+    *parameter = (struct soma_kernel_row_parameter){
+        .name = text, .help = "", .unit_ps = read_number(object, "psPerUnit")};
+    return copy_text(object, "name", text) && cJSON_IsString(type) &&
+           soma_arg_kind_of(type->valuestring, &parameter->kind) &&
+           parameter->kind != SOMA_ARG_BYTES;
+}
+
+static bool read_row(const cJSON *object, struct soma_kernel_row *row, struct texts *texts)
+{
+    const cJSON *parameter;
+    *row = (struct soma_kernel_row){.name = texts->name,
+                                    .library = texts->library,
+                                    .help = "",
+                                    .cost = "",
+                                    .fixed_ns = read_number(object, "fixedNs"),
+                                    .block_ns = read_number(object, "nsPerBlock")};
+    if (!copy_text(object, "name", texts->name) || !copy_text(object, "library", texts->library))
+        return false;
+    cJSON_ArrayForEach(parameter, cJSON_GetObjectItemCaseSensitive(object, "parameters"))
+    {
+        size_t i = row->parameter_count++;
+        if (i >= SOMA_KERNEL_PARAMETERS_MAX ||
+            !read_parameter(parameter, &row->parameters[i], texts->parameters[i]))
+            return false;
+    }
+    row->required = row->parameter_count;
+    return true;
+}
+
+static void add_library_kernel(struct list *list, const cJSON *object)
+{
+    struct texts *texts = malloc(sizeof(*texts));
+    if (texts != NULL && read_row(object, &list->rows[list->count], texts))
+        list->texts[list->count++] = texts;
+    else
+        free(texts);
+}
+
+/* The service and this library have the same built-in kernels, if they are of one release; what
+ * they cost stands in the table that both link. */
+static void add_built_in(struct list *list)
+{
+    size_t count;
+    const struct soma_kernel_row *rows = soma_kernel_rows_built_in(&count);
+    for (size_t i = 0; i < count; i++) {
+        list->rows[list->count] = rows[i];
+        list->texts[list->count++] = NULL;
+    }
+}
+
+static void read_list(struct list *list, const cJSON *kernels)
+{
+    const cJSON *object;
+    add_built_in(list);
+    cJSON_ArrayForEach(object, kernels)
+    {
+        const cJSON *origin = cJSON_GetObjectItemCaseSensitive(object, "origin");
+        if (list->count < list->capacity && cJSON_IsString(origin) &&
+            strcmp(origin->valuestring, "FILE") == 0)
+            add_library_kernel(list, object);
+    }
 }
 
 static aclError fetch(struct list *list)
 {
     cJSON *root = NULL;
-    const cJSON *object;
+    size_t built_in;
     aclError error = client_get("/v1/kernels", &root);
     if (error != ACL_SUCCESS)
         return error;
     const cJSON *kernels = cJSON_GetObjectItemCaseSensitive(root, "kernels");
-    int count = cJSON_GetArraySize(kernels);
-    *list = (struct list){calloc(count > 0 ? (size_t)count : 1, sizeof(*list->items)), 0};
-    if (list->items == NULL)
+    (void)soma_kernel_rows_built_in(&built_in);
+    *list = (struct list){.capacity = built_in + (size_t)cJSON_GetArraySize(kernels)};
+    list->rows = calloc(list->capacity, sizeof(*list->rows));
+    list->texts = calloc(list->capacity, sizeof(*list->texts));
+    if (list->rows != NULL && list->texts != NULL) {
+        read_list(list, kernels);
+    } else {
+        release(list);
         error = client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for the list of kernels");
-    else
-        cJSON_ArrayForEach(object, kernels)
-        {
-            if (read_kernel(object, &list->items[list->count]))
-                list->count++;
-        }
+    }
     cJSON_Delete(root);
     return error;
 }
 
-static bool look_up(const char *name, struct client_kernel *kernel)
+/* ---- looking up ---- */
+
+/* Under the lock: that of the library, else the first one of the name; NULL: none. */
+static const struct soma_kernel_row *find_locked(const char *library, const char *name)
 {
-    bool found = false;
+    const struct soma_kernel_row *first = NULL;
+    for (size_t i = 0; i < known.count; i++) {
+        const struct soma_kernel_row *row = &known.rows[i];
+        if (strcmp(row->name, name) != 0)
+            continue;
+        if (row->library != NULL && strcmp(row->library, library) == 0)
+            return row;
+        first = first == NULL ? row : first;
+    }
+    return first;
+}
+
+static bool look_up(const char *library, const char *name, struct client_kernel *kernel)
+{
     client_tables_lock();
-    for (size_t i = 0; i < known.count && !found; i++) {
-        found = strcmp(known.items[i].name, name) == 0;
-        if (found)
-            *kernel = known.items[i];
+    const struct soma_kernel_row *row = find_locked(library, name);
+    if (row != NULL) {
+        memset(kernel, 0, sizeof(*kernel));
+        (void)snprintf(kernel->name, sizeof(kernel->name), "%s", row->name);
+        if (row->library != NULL)
+            (void)snprintf(kernel->library, sizeof(kernel->library), "%s", row->library);
+        kernel->required = row->required;
+        for (size_t i = 0; i < row->required; i++)
+            kernel->size_bytes[i] = (unsigned char)soma_arg_kind_bytes(row->parameters[i].kind);
     }
     client_tables_unlock();
-    return found;
+    return row != NULL;
 }
 
 static void replace(struct list list)
@@ -93,7 +181,7 @@ static void replace(struct list list)
     struct list old = known;
     known = list;
     client_tables_unlock();
-    free(old.items);
+    release(&old);
 }
 
 static aclError fail_unknown(const char *name)
@@ -102,31 +190,47 @@ static aclError fail_unknown(const char *name)
     size_t len = 0;
     names[0] = '\0';
     client_tables_lock();
-    for (size_t i = 0; i < known.count && len < sizeof(names); i++)
-        len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
-                                known.items[i].name);
+    for (size_t i = 0; i < known.count && len < sizeof(names); i++) {
+        const char *library = known.rows[i].library;
+        if (i == 0 || strcmp(known.rows[i].name, known.rows[i - 1].name) != 0)
+            len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s%s%s", i > 0 ? ", " : "",
+                                    library != NULL ? library : "", library != NULL ? "/" : "",
+                                    known.rows[i].name);
+    }
     client_tables_unlock();
-    return client_fail(
-        ACL_ERROR_KERNEL_NOT_FOUND,
-        "the server has no kernel \"%.64s\"; it has %s; kernels of your own are not supported yet",
-        name, names);
+    return client_fail(ACL_ERROR_KERNEL_NOT_FOUND,
+                       "the server has no kernel \"%.64s\"; it has %s; somad --kernel-dir loads "
+                       "others",
+                       name, names);
 }
 
-aclError client_kernel_find(const char *name, struct client_kernel *kernel)
+aclError client_kernel_find(const char *library, const char *name, struct client_kernel *kernel)
 {
     struct list fresh;
-    if (look_up(name, kernel))
+    if (look_up(library, name, kernel))
         return ACL_SUCCESS;
     aclError error = fetch(&fresh);
     if (error != ACL_SUCCESS)
         return error;
     replace(fresh);
-    return look_up(name, kernel) ? ACL_SUCCESS : fail_unknown(name);
+    return look_up(library, name, kernel) ? ACL_SUCCESS : fail_unknown(name);
+}
+
+enum soma_status client_kernel_foresee(const struct soma_command *command,
+                                       struct soma_kernel_call *call, uint64_t *cost_ns,
+                                       struct soma_error *error)
+{
+    client_tables_lock();
+    enum soma_status status = soma_kernel_read(known.rows, known.count, command, call, error);
+    if (status == SOMA_OK)
+        *cost_ns = soma_kernel_cost_ns(call);
+    client_tables_unlock();
+    return status;
 }
 
 void client_catalog_forget(void)
 {
-    replace((struct list){NULL, 0});
+    replace((struct list){NULL, NULL, 0, 0});
 }
 
 /* The service is asked only for a SoC that this library does not know: a request beside the

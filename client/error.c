@@ -7,6 +7,7 @@
 
 struct errors {
     const char *call;              /* the ACL function; NULL before the first */
+    enum soma_status status;       /* that was answered; SOMA_OK: another error */
     aclError last;                 /* number of the last error */
     bool has_text;                 /* text holds an error that was not taken */
     char text[CLIENT_TEXT_BYTES];  /* the error that comes next */
@@ -50,6 +51,7 @@ aclError client_fail(aclError number, const char *format, ...)
     memcpy(errors.text, text, strlen(text) + 1);
     errors.has_text = true;
     errors.last = number;
+    errors.status = SOMA_OK;
     return number;
 }
 
@@ -62,7 +64,14 @@ aclError client_fail_null(const char *parameter)
 aclError client_fail_answer(const struct soma_error *error, int acl_error)
 {
     aclError number = acl_error != 0 ? acl_error : soma_status_info(error->status)->acl_error;
-    return client_fail(number, "%s (%s)", error->message, soma_status_reason(error->status));
+    (void)client_fail(number, "%s (%s)", error->message, soma_status_reason(error->status));
+    errors.status = error->status;
+    return number;
+}
+
+enum soma_status client_error_status(aclError error)
+{
+    return error != ACL_SUCCESS && errors.last == error ? errors.status : SOMA_OK;
 }
 
 const char *client_error_take(void)

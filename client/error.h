@@ -50,6 +50,10 @@ struct client_errors {
 struct client_errors client_errors_save(void);
 void client_errors_restore(const struct client_errors *saved);
 
+/* The status behind this error, when it is the thread's last one and a service has answered it;
+ * else SOMA_OK. */
+enum soma_status client_error_status(aclError error);
+
 /* The number of the thread's last error, ACL_SUCCESS when there was none since it was cleared. */
 aclError client_error_last(bool clear);
 

@@ -50,7 +50,8 @@ struct client_object {
     uint64_t address;      /* POOL: where its range begins */
     void *data;  /* BUFFER, ARGS, LIBRARY_DATA: borrowed or owned as the file of the kind says */
     size_t size; /* BUFFER, LIBRARY_DATA: bytes at data */
-    char name[SOMA_NAME_BYTES_MAX + 1]; /* LIBRARY, FUNCTION */
+    char name[SOMA_NAME_BYTES_MAX + 1];    /* LIBRARY, FUNCTION */
+    char library[SOMA_NAME_BYTES_MAX + 1]; /* FUNCTION: of the service; "": its name says all */
 };
 
 /* Add a row; *object is copied, its handle member is set.

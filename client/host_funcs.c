@@ -5,6 +5,7 @@
 #include "context.h"
 #include "error.h"
 #include "session.h"
+#include "stream.h"
 #include "transport.h"
 
 #include <pthread.h>
@@ -229,6 +230,8 @@ aclError client_host_func_launch(const struct client_object *stream,
                                  const struct client_host_func *func)
 {
     struct client_session *session;
+    if (client_stream_is_stopping(stream->device, stream->id))
+        return ACL_SUCCESS; /* as client_queue */
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS)
         return error;

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,54 +82,57 @@ static void free_data(const struct client_object *stream, const uint64_t *addres
 
 /* ---- the launch ---- */
 
-static aclError run(const struct client_launch *launch, bool *has_failed)
+static aclError run(const struct client_launch *launch)
 {
     struct soma_command command;
+    char name[sizeof(launch->function->library) + sizeof(launch->function->name)];
+    const char *library = launch->function->library;
+    (void)snprintf(name, sizeof(name), "%s%s%s", library, library[0] != '\0' ? "/" : "",
+                   launch->function->name);
     struct soma_kernel_arg block = {SOMA_ARG_BYTES, 0, {launch->block, launch->block_size}};
     memory_command(&command, SOMA_OP_STREAM_LAUNCH_KERNEL, launch->stream);
     soma_command_set(&command, SOMA_FIELD_stream, launch->stream->id);
     soma_command_set(&command, SOMA_FIELD_block_dim, launch->blocks);
-    command.kernel = (struct soma_text){launch->function->name, strlen(launch->function->name)};
+    command.kernel = (struct soma_text){name, strlen(name)};
     command.args = (struct soma_kernel_args){&block, 1};
     command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
-    struct client_errors before = client_errors_save();
-    aclError error = client_call(&command, NULL);
-    if (error != ACL_ERROR_RT_AICORE_EXCEPTION || !client_stream_set_fault(launch->stream, error))
-        return error;
-    client_errors_restore(&before); /* the next synchronisation tells */
-    *has_failed = true;
-    return ACL_SUCCESS;
+    return client_call_launch(&command, launch->ticket);
 }
 
 /* The block lies in device memory: the stream reads it there, after all that was queued before. */
-static aclError run_from_device(const struct client_launch *launch, bool *has_failed)
+static aclError run_from_device(const struct client_launch *launch)
 {
     struct soma_command command;
     struct client_launch copy = *launch;
     copy.block = malloc(launch->block_size);
-    if (copy.block == NULL)
+    if (copy.block == NULL) {
+        free(launch->ticket);
         return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for the arguments");
+    }
     memory_command(&command, SOMA_OP_MEMORY_READ, launch->stream);
     soma_command_set(&command, SOMA_FIELD_ptr, launch->block_address);
     soma_command_set(&command, SOMA_FIELD_size, launch->block_size);
     soma_command_set(&command, SOMA_FIELD_stream, launch->stream->id);
     aclError error = client_read(&command, copy.block);
     if (error == ACL_SUCCESS)
-        error = run(&copy, has_failed);
+        error = run(&copy);
+    else
+        free(launch->ticket);
     free(copy.block);
     return error;
 }
 
-aclError client_launch(const struct client_launch *launch, bool *has_failed)
+aclError client_launch(const struct client_launch *launch)
 {
-    *has_failed = false;
     if (launch->block == NULL)
-        return run_from_device(launch, has_failed);
+        return run_from_device(launch);
     uint64_t *addresses = NULL;
     if (launch->patch_count > 0)
         addresses = calloc(launch->patch_count, sizeof(*addresses));
-    if (launch->patch_count > 0 && addresses == NULL)
+    if (launch->patch_count > 0 && addresses == NULL) {
+        free(launch->ticket);
         return client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for the arguments");
+    }
     aclError error = ACL_SUCCESS;
     size_t brought = 0;
     for (; brought < launch->patch_count && error == ACL_SUCCESS; brought++) {
@@ -137,7 +141,9 @@ aclError client_launch(const struct client_launch *launch, bool *has_failed)
         memcpy((char *)launch->block + patch->at, &addresses[brought], sizeof(addresses[brought]));
     }
     if (error == ACL_SUCCESS)
-        error = run(launch, has_failed);
+        error = run(launch);
+    else
+        free(launch->ticket);
     while (brought > 0 && addresses[brought - 1] == 0)
         brought--; /* the one that failed */
     free_data(launch->stream, addresses, brought);

@@ -5,9 +5,9 @@
 
 #include "acl/acl.h"
 #include "handle.h"
+#include "pipeline.h"
 #include "status.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A pointer in the block whose data has to be brought to the device. */
@@ -26,12 +26,11 @@ struct client_launch {
     size_t block_size; /* bytes */
     const struct client_patch *patches;
     size_t patch_count;
+    struct client_ticket *ticket; /* given */
 };
 
-/* Queue it.
- *   has_failed  out: the kernel has failed, which is a success here and leaves no error: the next
- *               synchronisation tells */
-aclError client_launch(const struct client_launch *launch, bool *has_failed) SOMA_MUST_USE;
+/* Queue it. A kernel that fails when it runs is told to the ticket, which this frees. */
+aclError client_launch(const struct client_launch *launch) SOMA_MUST_USE;
 
 /* Look up what a launch runs and where. ACL_SUCCESS; 100000 NULL function; 107017; 107002; 107003.
  */

@@ -3,6 +3,7 @@
 #include "pipeline_internal.h"
 
 #include "call.h"
+#include "catalog.h"
 #include "error.h"
 
 #include <errno.h>
@@ -49,6 +50,7 @@ static bool is_answered_at_once(const struct soma_command *command)
     switch ((int)command->op) {
     case SOMA_OP_STREAM_SYNCHRONIZE: return command->release == 0;
     case SOMA_OP_STREAM_CREATE:
+    case SOMA_OP_STREAM_SET_FAILURE_MODE:
     case SOMA_OP_STREAM_WAIT_EVENT:
     case SOMA_OP_STREAM_WAIT_NOTIFY:
     case SOMA_OP_STREAM_RECORD_NOTIFY:
@@ -134,6 +136,7 @@ static bool is_history(enum soma_status status)
 /* Put what the copy has run behind the buffered commands. */
 static bool append(struct client_pipeline *pipeline, const struct soma_command *command)
 {
+    pipeline->has_launches = pipeline->has_launches || command->op == SOMA_OP_STREAM_LAUNCH_KERNEL;
     if (!soma_batch_add(&pipeline->batch, command)) {
         (void)pipeline_break_off(pipeline, ACL_ERROR_BAD_ALLOC,
                                  "the host has no memory for a command");
@@ -263,11 +266,11 @@ static aclError follow(struct client_pipeline *pipeline, const struct soma_comma
     if (answered->message == SOMA_MESSAGE_LAUNCHED)
         followed.kernel_cost_ns = answered->u.launched.cost_ns;
     enum soma_status status = engine_apply(pipeline->copy, &followed, &result, &error);
+    bool is_same = followed.kernel_failed ? soma_is_kernel_failure(status) : status == SOMA_OK;
     if (status == SOMA_OK)
         engine_result_clear(pipeline->copy, &result);
     uint64_t digest = engine_digest(pipeline->copy);
-    if (status == SOMA_OK && service->digest == digest &&
-        service->next_sequence == pipeline->issued)
+    if (is_same && service->digest == digest && service->next_sequence == pipeline->issued)
         return ACL_SUCCESS;
     (void)pipeline_break_off_unequal(pipeline, service, pipeline->issued, digest);
     return pipeline_fail_broken(pipeline);
@@ -357,6 +360,76 @@ static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma
     return pipeline_fail_broken(pipeline);
 }
 
+/* ---- kernels ---- */
+
+static uint64_t requested(const void *ctx, uint64_t device, uint64_t address)
+{
+    uint64_t base, block, asked;
+    if (engine_resolve(ctx, device, address, 1, &base, &block, &asked, NULL) != SOMA_OK)
+        return 0;
+    return address - base < asked ? asked - (address - base) : 0;
+}
+
+/* The launch with what its kernel will take. */
+static enum soma_status foresee(struct client_pipeline *pipeline, struct soma_command *command,
+                                struct soma_error *error)
+{
+    struct soma_kernel_call call = {.requested = requested, .ctx = pipeline->copy};
+    return client_kernel_foresee(command, &call, &command->kernel_cost_ns, error);
+}
+
+/* Queue a launch. The ticket waits for its confirmation. Lock held. */
+static aclError launch_foreseen(struct client_pipeline *pipeline,
+                                const struct soma_command *command, struct client_ticket *ticket)
+{
+    struct soma_result result;
+    struct soma_error error;
+    enum soma_status status = engine_apply(pipeline->copy, command, &result, &error);
+    if (status == SOMA_OK)
+        engine_result_clear(pipeline->copy, &result);
+    if (status == SOMA_OK && append(pipeline, command)) {
+        ticket->number = pipeline->issued;
+        *pipeline->tickets_end = ticket;
+        pipeline->tickets_end = &ticket->next;
+        pipeline_schedule(pipeline);
+    } else {
+        free(ticket);
+    }
+    if (pipeline->broken != ACL_SUCCESS)
+        return pipeline_fail_broken(pipeline);
+    return status == SOMA_OK ? ACL_SUCCESS : client_fail_answer(&error, 0);
+}
+
+/* Launch and wait for the outcome. Lock held, given up meanwhile. */
+static aclError launch_asked(struct client_pipeline *pipeline, struct soma_command *command,
+                             struct client_ticket *ticket)
+{
+    struct exchange exchange = {.into = NULL};
+    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
+    struct soma_error failure;
+    enum soma_status status = SOMA_OK;
+    freeze(pipeline);
+    aclError error = ask(pipeline, command, &exchange);
+    if (error == ACL_SUCCESS) {
+        status = soma_batch_next_answer(&exchange.reader, &result, &failure);
+        command->kernel_failed = soma_is_kernel_failure(status);
+    } else if (pipeline->broken != ACL_SUCCESS) {
+        error = pipeline_fail_broken(pipeline);
+    }
+    if (error == ACL_SUCCESS && (status == SOMA_OK || command->kernel_failed))
+        error = follow(pipeline, command, &result, &exchange.reader.answer);
+    else if (error == ACL_SUCCESS)
+        error = client_fail_answer(&failure, 0);
+    if (status == SOMA_OK)
+        client_result_clear(&result);
+    ticket->number = pipeline->issued;
+    if (error == ACL_SUCCESS && command->kernel_failed)
+        pipeline_fail_ticket(pipeline, ticket, &failure);
+    free(ticket);
+    thaw(pipeline);
+    return error;
+}
+
 /* Take the lock when commands can be run. false: it is over, and the lock is not held. */
 static bool enter(struct client_pipeline *pipeline)
 {
@@ -396,6 +469,28 @@ aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma
     if (error == ACL_SUCCESS && result == NULL)
         client_result_clear(out);
     return error;
+}
+
+aclError client_pipeline_launch(struct client_pipeline *pipeline,
+                                const struct soma_command *command, struct client_ticket *ticket)
+{
+    struct soma_command launch = *command;
+    struct soma_error error;
+    ticket->next = NULL;
+    if (!enter(pipeline)) {
+        free(ticket);
+        return client_error_last(false);
+    }
+    aclError result = ACL_SUCCESS;
+    if (foresee(pipeline, &launch, &error) != SOMA_OK) {
+        result = client_fail_answer(&error, 0);
+        free(ticket);
+    } else {
+        result = ticket->must_ask ? launch_asked(pipeline, &launch, ticket)
+                                  : launch_foreseen(pipeline, &launch, ticket);
+    }
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    return result;
 }
 
 aclError client_pipeline_read(struct client_pipeline *pipeline, const struct soma_command *command,
@@ -460,6 +555,7 @@ aclError client_pipeline_start(struct client_pipeline **out, const struct client
     init_locks(pipeline);
     pipeline->endpoint = endpoint;
     pipeline->session_id = session_id;
+    pipeline->tickets_end = &pipeline->tickets;
     atomic_init(&pipeline->is_ending, false);
     soma_batch_writer_init(&pipeline->batch, BATCH_BYTES_MAX);
     soma_writer_init(&pipeline->body, BATCH_BYTES_MAX);
@@ -489,6 +585,7 @@ void client_pipeline_free(struct client_pipeline *pipeline)
     if (pipeline == NULL)
         return;
     engine_destroy(pipeline->copy);
+    pipeline_drop_tickets(pipeline, UINT64_MAX);
     soma_batch_writer_release(&pipeline->batch);
     soma_writer_release(&pipeline->body);
     (void)pthread_cond_destroy(&pipeline->changed);

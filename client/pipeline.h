@@ -12,6 +12,9 @@
 #include "endpoint.h"
 #include "message.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct client_pipeline;
 
 /* A pipeline for a session that has just been opened and that nobody else uses.
@@ -33,6 +36,24 @@ void client_pipeline_free(struct client_pipeline *pipeline);
  * Errors as client_call. */
 aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma_command *command,
                              struct soma_result *result) SOMA_MUST_USE;
+
+/* A launch that is under way: what to do when its kernel fails. Allocated with malloc by who
+ * launches; given to the pipeline, which frees it. */
+struct client_ticket {
+    struct client_ticket *next; /* the pipeline's */
+    uint64_t number;            /* the pipeline's: of the command in the session, from 1 */
+    bool must_ask;              /* wait for the outcome: it decides what comes next */
+    /* The kernel has failed. Called once at most, from any thread; takes no lock but the tables'.
+     *   text  tells the command, its number and what went wrong
+     * false: the host has no memory to remember it. */
+    bool (*fail)(struct client_ticket *ticket, aclError number, const char *text);
+};
+
+/* Run SOMA_OP_STREAM_LAUNCH_KERNEL of a kernel that client_kernel_find has found. ACL_SUCCESS also
+ * when it fails in execution: then the ticket tells. Errors as client_call. */
+aclError client_pipeline_launch(struct client_pipeline *pipeline,
+                                const struct soma_command *command,
+                                struct client_ticket *ticket) SOMA_MUST_USE;
 
 /* SOMA_OP_MEMORY_READ straight to `into`. */
 aclError client_pipeline_read(struct client_pipeline *pipeline, const struct soma_command *command,

@@ -30,6 +30,8 @@ struct client_pipeline {
     unsigned waiters;        /* threads that wait for the copy to change */
     uint64_t limit_ns;       /* engine_deadline_ns as last seen by one of them */
     struct timespec limit;   /* CLOCK_MONOTONIC: when that much time has passed since */
+    struct client_ticket *tickets, **tickets_end; /* of launches not confirmed, oldest first */
+    bool has_launches;                            /* the buffered batch has some */
     bool is_sending;
     bool is_frozen; /* a command is asked that the copy cannot foresee */
     bool has_deadline;
@@ -56,6 +58,13 @@ aclError pipeline_break_off_unequal(struct client_pipeline *pipeline,
 aclError pipeline_fail_broken(const struct client_pipeline *pipeline);
 bool pipeline_is_over(const struct client_pipeline *pipeline);
 bool pipeline_is_timeout(enum soma_status status);
+
+/* The kernel of this launch has failed; the ticket stays the caller's. */
+void pipeline_fail_ticket(struct client_pipeline *pipeline, struct client_ticket *ticket,
+                          const struct soma_error *error);
+
+/* The session has confirmed the first `sequence` commands: forget their tickets. */
+void pipeline_drop_tickets(struct client_pipeline *pipeline, uint64_t sequence);
 
 /* One request; the lock is not held. */
 aclError pipeline_post(const struct client_pipeline *pipeline, struct exchange *exchange);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define FULL_BYTES ((size_t)1 << 16)   /* a batch this large is sent at once */
 #define BUFFER_BYTES ((size_t)1 << 22) /* calls wait while this much is buffered */
@@ -102,31 +103,82 @@ static uint64_t tell_command(const struct client_pipeline *pipeline, uint32_t in
     return first + index + 1;
 }
 
-/* The first record of a batch that answers nothing else: time that ran out, which the copy
- * has foreseen (the digest tells), or what the service refused. */
-static aclError fail_refused(struct client_pipeline *pipeline,
-                             struct soma_batch_answer_reader *reader)
+/* ---- launches that failed ---- */
+
+void pipeline_drop_tickets(struct client_pipeline *pipeline, uint64_t sequence)
 {
-    struct soma_result result;
-    struct soma_error error;
-    char why[SOMA_MESSAGE_BYTES];
-    enum soma_status status = soma_batch_next_answer(reader, &result, &error);
-    if (pipeline_is_timeout(status))
-        return ACL_SUCCESS;
-    if (status == SOMA_OK) {
-        client_result_clear(&result);
-        return ACL_SUCCESS;
+    while (pipeline->tickets != NULL && pipeline->tickets->number <= sequence) {
+        struct client_ticket *gone = pipeline->tickets;
+        pipeline->tickets = gone->next;
+        free(gone);
     }
+    if (pipeline->tickets == NULL)
+        pipeline->tickets_end = &pipeline->tickets;
+}
+
+void pipeline_fail_ticket(struct client_pipeline *pipeline, struct client_ticket *ticket,
+                          const struct soma_error *error)
+{
+    char text[SOMA_MESSAGE_BYTES + 64];
+    (void)snprintf(text, sizeof(text), "command %" PRIu64 " of this program: %s (%s)",
+                   ticket->number, error->message, soma_status_reason(error->status));
+    if (!ticket->fail(ticket, soma_status_info(error->status)->acl_error, text))
+        (void)pipeline_break_off(pipeline, ACL_ERROR_BAD_ALLOC,
+                                 "the host has no memory to remember that a kernel failed");
+}
+
+/* Of the batch that was sent last, the launch at this place has failed. */
+static void fail_launch(struct client_pipeline *pipeline, uint32_t index,
+                        const struct soma_error *error)
+{
+    struct soma_batch_reader batch;
+    bool good = soma_batch_open(&batch, pipeline->body.ptr, pipeline->body.len, NULL) == SOMA_OK;
+    struct client_ticket *ticket = good ? pipeline->tickets : NULL;
+    while (ticket != NULL && ticket->number != batch.header.sequence + index + 1)
+        ticket = ticket->next;
+    if (ticket != NULL)
+        pipeline_fail_ticket(pipeline, ticket, error);
+}
+
+/* ---- what a quiet batch answers ---- */
+
+/* What the service refused after the call had returned. */
+static aclError fail_refused(struct client_pipeline *pipeline, uint32_t index,
+                             const struct soma_error *error)
+{
+    char why[SOMA_MESSAGE_BYTES];
     struct soma_writer told;
     soma_writer_init(&told, SOMA_MESSAGE_BYTES);
-    uint64_t number = tell_command(pipeline, reader->error_index, &told);
+    uint64_t number = tell_command(pipeline, index, &told);
     (void)snprintf(why, sizeof(why),
                    "command %" PRIu64 " of this program failed at the service after its call had "
                    "returned: %.*s: %.450s",
                    number, (int)(told.len < 200 ? told.len : 200), told.len > 0 ? told.ptr : "",
-                   error.message);
+                   error->message);
     soma_writer_release(&told);
-    return pipeline_break_off(pipeline, soma_status_info(status)->acl_error, why);
+    return pipeline_break_off(pipeline, soma_status_info(error->status)->acl_error, why);
+}
+
+/* Kernels that failed, time that ran out, which the copy has foreseen (the digest tells), or what
+ * the service refused. */
+static aclError take_records(struct client_pipeline *pipeline,
+                             struct soma_batch_answer_reader *reader)
+{
+    struct soma_result result;
+    struct soma_error error;
+    aclError first = ACL_SUCCESS;
+    for (uint32_t i = 0; i < reader->answer.records; i++) {
+        enum soma_status status = soma_batch_next_answer(reader, &result, &error);
+        if (status == SOMA_OK)
+            client_result_clear(&result);
+        else if (soma_is_kernel_failure(status))
+            fail_launch(pipeline, reader->error_index, &error);
+        else if (!pipeline_is_timeout(status) && first == ACL_SUCCESS)
+            first = fail_refused(pipeline, reader->error_index, &error);
+        if (status == SOMA_MALFORMED_BATCH)
+            break;
+    }
+    return first;
 }
 
 /* Send the batch that is buffered. Lock held, given up meanwhile; nobody else is sending.
@@ -136,9 +188,11 @@ void pipeline_send_with(struct client_pipeline *pipeline, struct soma_text conte
     struct exchange exchange = {.tail = contents};
     const struct soma_batch_answer *answer = &exchange.reader.answer;
     uint64_t sequence = pipeline->issued, digest = engine_digest(pipeline->copy);
+    uint32_t kernels = pipeline->has_launches ? SOMA_BATCH_KERNELS : 0;
+    pipeline->has_launches = false;
     pipeline->has_deadline = false;
     if (!soma_batch_finish(&pipeline->batch,
-                           SOMA_BATCH_CONTINUE | SOMA_BATCH_QUIET | SOMA_BATCH_SEQUENCED,
+                           SOMA_BATCH_CONTINUE | SOMA_BATCH_QUIET | SOMA_BATCH_SEQUENCED | kernels,
                            sequence - pipeline->batch.count, &pipeline->body)) {
         (void)pipeline_break_off(pipeline, ACL_ERROR_BAD_ALLOC,
                                  "the host has no memory for a batch");
@@ -152,11 +206,13 @@ void pipeline_send_with(struct client_pipeline *pipeline, struct soma_text conte
     if (error != ACL_SUCCESS)
         (void)pipeline_break_off(pipeline, error, client_error_rest());
     else if (answer->records > 0)
-        error = fail_refused(pipeline, &exchange.reader);
+        error = take_records(pipeline, &exchange.reader);
     if (error == ACL_SUCCESS && (answer->next_sequence != sequence || answer->digest != digest))
         (void)pipeline_break_off_unequal(pipeline, answer, sequence, digest);
     else if (error == ACL_SUCCESS)
         pipeline->confirmed = sequence;
+    if (error == ACL_SUCCESS)
+        pipeline_drop_tickets(pipeline, sequence);
     (void)pthread_cond_broadcast(&pipeline->changed);
 }
 

@@ -72,36 +72,53 @@ aclError client_timeout_check(int32_t timeout)
 
 struct fault {
     struct fault *next;
-    uint32_t device;
-    uint64_t stream_id;
-    aclError number;
-    char text[CLIENT_TEXT_BYTES]; /* opens with the call that queued the work */
+    struct client_fault is; /* its text is the next member */
+    char text[CLIENT_TEXT_BYTES];
 };
 
-static struct fault *faults;
+static struct fault *faults;           /* under the tables' lock */
+static atomic_uint stopping_max_count; /* faults with `stops`, or more: 0 is certain */
 
-bool client_stream_set_fault(const struct client_object *stream, aclError number)
+bool client_stream_add_fault(const struct client_fault *fault)
 {
-    struct fault *fault = malloc(sizeof(*fault));
-    if (fault == NULL)
+    struct fault *fresh = malloc(sizeof(*fresh));
+    if (fresh == NULL)
         return false;
-    fault->next = NULL;
-    fault->device = stream->device;
-    fault->stream_id = stream->id;
-    fault->number = number;
-    (void)snprintf(fault->text, sizeof(fault->text), "%s", client_error_text());
+    fresh->next = NULL;
+    fresh->is = *fault;
+    (void)snprintf(fresh->text, sizeof(fresh->text), "%s", fault->text);
+    fresh->is.text = fresh->text;
     client_tables_lock();
     struct fault **link = &faults;
     bool is_known = false;
-    for (; *link != NULL; link = &(*link)->next)
-        is_known =
-            is_known || ((*link)->device == stream->device && (*link)->stream_id == stream->id);
+    for (; *link != NULL; link = &(*link)->next) {
+        bool is_same =
+            (*link)->is.device == fault->device && (*link)->is.stream_id == fault->stream_id;
+        if (is_same)
+            (*link)->is.stops = (*link)->is.stops || fault->stops;
+        is_known = is_known || is_same;
+    }
     if (!is_known)
-        *link = fault;
+        *link = fresh;
     client_tables_unlock();
+    if (fault->stops)
+        atomic_fetch_add(&stopping_max_count, 1);
     if (is_known)
-        free(fault);
+        free(fresh);
     return true;
+}
+
+bool client_stream_is_stopping(uint64_t device, uint64_t stream_id)
+{
+    if (atomic_load_explicit(&stopping_max_count, memory_order_relaxed) == 0)
+        return false;
+    client_tables_lock();
+    const struct fault *fault = faults;
+    while (fault != NULL &&
+           !(fault->is.stops && fault->is.device == device && fault->is.stream_id == stream_id))
+        fault = fault->next;
+    client_tables_unlock();
+    return fault != NULL;
 }
 
 /* The first fault of the device, and of the stream unless any_stream; NULL: none. */
@@ -110,7 +127,7 @@ static struct fault *take(uint32_t device, bool any_stream, uint64_t stream_id)
     client_tables_lock();
     struct fault **link = &faults;
     while (*link != NULL &&
-           ((*link)->device != device || (!any_stream && (*link)->stream_id != stream_id)))
+           ((*link)->is.device != device || (!any_stream && (*link)->is.stream_id != stream_id)))
         link = &(*link)->next;
     struct fault *fault = *link;
     if (fault != NULL)
@@ -124,8 +141,8 @@ static aclError tell(struct fault *fault)
     if (fault == NULL)
         return ACL_SUCCESS;
     aclError number =
-        client_fail(fault->number, "work queued on stream %llu of device %u failed: %s",
-                    (unsigned long long)fault->stream_id, fault->device, fault->text);
+        client_fail(fault->is.number, "work queued on stream %llu of device %u failed: %s",
+                    (unsigned long long)fault->is.stream_id, fault->is.device, fault->text);
     free(fault);
     return number;
 }

@@ -20,9 +20,22 @@ aclError client_event_find(const void *event, struct client_object *object) SOMA
 /* A timeout in milliseconds: -1 (no limit) or at least 1. ACL_SUCCESS; 107000. */
 aclError client_timeout_check(int32_t timeout) SOMA_MUST_USE;
 
-/* Remember the error that the thread has just recorded: work queued on the stream has failed. The
- * first one stays until it is told. Without memory it is told at once: false. */
-bool client_stream_set_fault(const struct client_object *stream, aclError number);
+/* Work queued on a stream has failed: remember it until a synchronisation tells it. Of several the
+ * first one stays. */
+struct client_fault {
+    uint32_t device;
+    uint64_t stream_id;
+    aclError number;
+    bool stops;       /* the stream takes no more work */
+    const char *text; /* opens with the call that queued the work; borrowed */
+};
+
+/* false: no memory; nothing is remembered. */
+bool client_stream_add_fault(const struct client_fault *fault);
+
+/* Whether the stream has stopped and the program does not know it yet: no synchronisation has told.
+ */
+bool client_stream_is_stopping(uint64_t device, uint64_t stream_id);
 
 /* Tell what work on the stream failed with, once. ACL_SUCCESS; the error. */
 aclError client_stream_take_fault(uint32_t device, uint64_t stream_id);

@@ -190,7 +190,7 @@ static bool prepare_wait(struct call *call, struct submission *sub, struct point
 enum soma_status stream_wait_notify(struct call *call)
 {
     struct engine *engine = call->engine;
-    struct submission sub = {.stream = stream_named(call)};
+    struct submission sub = {.stream = stream_named_going(call)};
     struct notify *notify = sub.stream == NULL ? NULL : find(call, NULL);
     if (notify == NULL)
         return call->error->status;
@@ -223,7 +223,7 @@ enum soma_status stream_wait_notify(struct call *call)
 enum soma_status stream_record_notify(struct call *call)
 {
     struct engine *engine = call->engine;
-    struct submission sub = {.stream = stream_named(call)};
+    struct submission sub = {.stream = stream_named_going(call)};
     struct notify *notify = sub.stream == NULL ? NULL : find(call, NULL);
     if (notify == NULL)
         return call->error->status;

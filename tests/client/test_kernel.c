@@ -138,11 +138,114 @@ static void test_a_kernel_that_faults(void)
     (void)GIVES(FAULT, aclrtSynchronizeDevice());
     (void)GIVES(ACL_SUCCESS,
                 aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
-    (void)GIVES(FAULT, aclrtStreamQuery(scene.stream, &status));
+    unsigned queries = 0;
+    while (aclrtStreamQuery(scene.stream, &status) == ACL_SUCCESS && queries++ < 100)
+        (void)EXPECT(status == ACL_STREAM_STATUS_NOT_READY, "query %u", queries);
+    (void)EXPECT(queries > 1 && queries < 100 && aclrtGetLastError(ACL_RT_THREAD_LEVEL) == FAULT,
+                 "%u queries", queries);
+    (void)aclGetRecentErrMsg();
     block.z = scene.z;
     (void)GIVES(ACL_SUCCESS,
                 aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
     check_sum(&scene);
+    fixture_end();
+}
+
+/* Many launches, some of which fail: each stream tells its first failure, what follows is done, and
+ * nothing waits for it. */
+static void test_failures_among_others(void)
+{
+    enum { LAUNCHES = 200, FAULT = ACL_ERROR_RT_AICORE_EXCEPTION };
+    struct scene scene;
+    aclrtStream other = NULL;
+    int32_t counter = 0;
+    begin(&scene);
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&other));
+    struct block good = {scene.x, scene.y, scene.x, 1, ACL_INT32};
+    const int32_t numbers[2] = {0, 1};
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(scene.x, 4, &numbers[0], 4, ACL_MEMCPY_HOST_TO_DEVICE));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(scene.y, 4, &numbers[1], 4, ACL_MEMCPY_HOST_TO_DEVICE));
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct block bad = {(void *)(uintptr_t)(0x5000u + (unsigned)i), scene.y, scene.z, 1, 3};
+        bool fails = i % 20 == 7;
+        (void)GIVES(ACL_SUCCESS, aclrtLaunchKernelV2(scene.add, 1, fails ? &bad : &good, 32, NULL,
+                                                     i % 3 == 0 ? other : scene.stream));
+    }
+    (void)GIVES(FAULT, aclrtSynchronizeStream(scene.stream));
+    (void)SAYS("0x5007");
+    (void)GIVES(FAULT, aclrtSynchronizeStream(other));
+    (void)SAYS("0x501b"); /* 27 */
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeDevice());
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(&counter, 4, scene.x, 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    (void)EXPECT(counter == LAUNCHES - LAUNCHES / 20, "%d of them ran", counter);
+    fixture_end();
+}
+
+/* With STOP the rest is not run, and is refused once the failure was told; others go on. */
+static void test_stop_on_failure(void)
+{
+    enum { FAULT = ACL_ERROR_RT_AICORE_EXCEPTION };
+    struct scene scene;
+    aclrtContext context = NULL;
+    aclrtStream second = NULL;
+    aclrtEvent event = NULL;
+    aclrtStreamStatus status;
+    int32_t counter = -1, numbers[2] = {0, 1};
+    begin(&scene);
+    struct block good = {scene.x, scene.y, scene.x, 1, ACL_INT32};
+    struct block bad = {(void *)(uintptr_t)0x4242, scene.y, scene.x, 1, ACL_INT32};
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(scene.x, 4, &numbers[0], 4, ACL_MEMCPY_HOST_TO_DEVICE));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(scene.y, 4, &numbers[1], 4, ACL_MEMCPY_HOST_TO_DEVICE));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateEvent(&event));
+    (void)GIVES(ACL_SUCCESS, aclrtSetStreamFailureMode(scene.stream, ACL_STOP_ON_FAILURE));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 1, &good, 32, scene.stream));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 1, &bad, 32, scene.stream));
+    /* Nobody has told the program yet. */
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 1, &good, 32, scene.stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMemsetAsync(scene.x, 4, 7, 4, scene.stream));
+    (void)GIVES(ACL_SUCCESS, aclrtRecordEvent(event, scene.stream));
+    (void)GIVES(FAULT, aclrtSynchronizeStream(scene.stream));
+    (void)SAYS("aclrtLaunchKernel");
+    (void)SAYS("x=0x4242");
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(&counter, 4, scene.x, 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    (void)EXPECT(counter == 1, "what was behind the failure has run: %d", counter);
+    (void)GIVES(FAULT, aclrtSynchronizeStream(scene.stream));
+    (void)SAYS("destroy");
+    (void)GIVES(FAULT, aclrtStreamQuery(scene.stream, &status));
+    (void)GIVES(FAULT, aclrtLaunchKernel(scene.add, 1, &good, 32, scene.stream));
+    (void)SAYS("stopped");
+    (void)GIVES(FAULT, aclrtMemsetAsync(scene.x, 4, 7, 4, scene.stream));
+    (void)GIVES(FAULT, aclrtRecordEvent(event, scene.stream));
+    /* Another stream of the context stops on failures too, and has had none. */
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&second));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 1, &good, 32, second));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(second));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 1, &bad, 32, second));
+    (void)GIVES(FAULT, aclrtSynchronizeDevice());
+    (void)GIVES(FAULT, aclrtLaunchKernel(scene.add, 1, &good, 32, second));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeDevice());
+    (void)GIVES(ACL_SUCCESS, aclrtDestroyStreamForce(second));
+    (void)GIVES(ACL_SUCCESS, aclrtDestroyStream(scene.stream));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateContext(&context, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(scene.add, 1, &good, 32, NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtDestroyContext(context));
+    (void)GIVES(ACL_SUCCESS, aclrtSetDevice(0));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(&counter, 4, scene.x, 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    (void)EXPECT(counter == 3, "%d", counter);
+    fixture_end();
+}
+
+static void test_trap(void)
+{
+    struct scene scene;
+    aclrtFuncHandle trap = NULL;
+    const uint32_t code = 7;
+    begin(&scene);
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryGetFunction(scene.library, "trap", &trap));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(trap, 1, &code, sizeof(code), scene.stream));
+    (void)GIVES(ACL_ERROR_RT_AICORE_EXCEPTION, aclrtSynchronizeStream(scene.stream));
+    (void)SAYS("trap(code=7)");
     fixture_end();
 }
 
@@ -326,6 +429,9 @@ static const struct client_test tests[] = {
     {"launches with an argument block", test_launches},
     {"libraries and functions", test_libraries_and_functions},
     {"a kernel that faults", test_a_kernel_that_faults},
+    {"failures among others", test_failures_among_others},
+    {"stop on failure", test_stop_on_failure},
+    {"trap", test_trap},
     {"arguments piece by piece", test_arguments_piece_by_piece},
     {"placeholders", test_placeholders},
     {"tiling in placeholders", test_tiling},

@@ -66,7 +66,13 @@ static void test_failure_mode(void)
                 aclrtSetStreamFailureMode(stream, ACL_CONTINUE_ON_FAILURE));
     (void)GIVES(ACL_SUCCESS, aclrtGetStreamAttribute(stream, ACL_STREAM_ATTR_FAILURE_MODE, &value));
     (void)EXPECT(value.failureMode == ACL_STOP_ON_FAILURE, "not as set");
-    (void)GIVES(ACL_SUCCESS, aclrtSetStreamFailureMode(NULL, ACL_CONTINUE_ON_FAILURE));
+    /* It is the context's: other streams of it, old and new ones, stop too. */
+    (void)GIVES(ACL_SUCCESS, aclrtGetStreamAttribute(NULL, ACL_STREAM_ATTR_FAILURE_MODE, &value));
+    (void)EXPECT(value.failureMode == ACL_STOP_ON_FAILURE, "not the context's");
+    aclrtStream later = NULL;
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&later));
+    (void)GIVES(ACL_SUCCESS, aclrtGetStreamAttribute(later, ACL_STREAM_ATTR_FAILURE_MODE, &value));
+    (void)EXPECT(value.failureMode == ACL_STOP_ON_FAILURE, "not that of a later one");
     for (unsigned i = 0; i < made_up_count; i++)
         (void)GIVES(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetStreamFailureMode(made_up[i], 1));
     (void)GIVES(ACL_SUCCESS, aclrtGetCurrentContext(&context));

@@ -247,7 +247,7 @@ static void test_bad_headers(void)
         {0, good + 1, "begin with SMBQ"},
         {0, good + (UINT64_C(1) << 32), "version"},
         {0, good & UINT32_MAX, "version"},
-        {0, good | UINT64_C(8) << 48, "flags"},
+        {0, good | UINT64_C(16) << 48, "flags"},
         {8, 2, "fewer records"},
         {8, UINT64_C(1) << 32, "fewer records"},
         {8, UINT64_MAX, "fewer records"},
