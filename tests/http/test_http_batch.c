@@ -405,12 +405,68 @@ static void test_too_large_a_read(void)
     end(&f, &x);
 }
 
+static void add_launch(struct exchange *x, const char *kernel)
+{
+    struct soma_command command;
+    soma_command_init(&command, SOMA_OP_STREAM_LAUNCH_KERNEL);
+    soma_command_set(&command, SOMA_FIELD_device, 0);
+    soma_command_set(&command, SOMA_FIELD_stream, 0);
+    command.kernel = (struct soma_text){kernel, strlen(kernel)};
+    command.args = (struct soma_kernel_args){NULL, 0};
+    command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
+    CU_ASSERT_FATAL(soma_batch_add(&x->batch, &command));
+}
+
+static void expect_failures(struct exchange *x)
+{
+    static const struct {
+        enum soma_status status;
+        uint32_t index;
+    } rows[] = {{SOMA_KERNEL_FAULT, 1}, {SOMA_NO_SUCH_KERNEL, 2}, {SOMA_KERNEL_FAULT, 4}};
+    for (size_t i = 0; i < 3; i++) {
+        enum soma_status status = next(x, SOMA_OP_STREAM_LAUNCH_KERNEL, NULL);
+        (void)EXPECT(status == rows[i].status && x->reader.error_index == rows[i].index,
+                     "record %zu: %d of command %u", i, (int)status, x->reader.error_index);
+    }
+}
+
+/* A quiet batch answers with each kernel that failed, and again when it is sent again. */
+static void test_kernels_that_fail(void)
+{
+    enum { FLAGS = SOMA_BATCH_SEQUENCED | SOMA_BATCH_QUIET | SOMA_BATCH_CONTINUE };
+    struct fixture f;
+    struct exchange x;
+    begin(&f, &x);
+    ADD(&x, SOMA_OP_POOL_CREATE);
+    add_launch(&x, "trap");
+    add_launch(&x, "no_such");
+    add_launch(&x, "no_such_too"); /* only the first refusal is told */
+    add_launch(&x, "trap");
+    add_malloc(&x, 1, 64);
+    if (send_batch(&f, &x, FLAGS | SOMA_BATCH_KERNELS, 0) && is_answer(&x, 3, 2, 6))
+        expect_failures(&x);
+    uint64_t digest = x.reader.answer.digest;
+    (void)EXPECT(post(&f, &x) && is_answer(&x, 2, 0, 6) && x.reader.answer.digest == digest &&
+                     next(&x, SOMA_OP_STREAM_LAUNCH_KERNEL, NULL) == SOMA_KERNEL_FAULT &&
+                     x.reader.error_index == 1 &&
+                     next(&x, SOMA_OP_STREAM_LAUNCH_KERNEL, NULL) == SOMA_KERNEL_FAULT &&
+                     x.reader.error_index == 4,
+                 "sent again");
+    /* What it does not know is forgotten with the next batch. */
+    add_malloc(&x, 1, 64);
+    (void)EXPECT(send_batch(&f, &x, FLAGS, 6) && is_answer(&x, 0, 1, 7) && post(&f, &x) &&
+                     is_answer(&x, 0, 0, 7),
+                 "the next batch");
+    end(&f, &x);
+}
+
 static const struct soma_test tests[] = {
     {"a batch sent twice runs once", test_sent_twice},
     {"a batch goes on where the session is", test_goes_on},
     {"gaps", test_gaps},
     {"the last command is answered again", test_answered_again},
     {"a large read is answered again", test_large_read_again},
+    {"kernels that fail", test_kernels_that_fail},
     {"flags", test_flags},
     {"digests", test_digests},
     {"waits", test_waits},

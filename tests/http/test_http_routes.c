@@ -27,6 +27,7 @@ static const struct route_step steps[] = {
     {"GET", "/v1/devices/0/streams", NULL},
     {"GET", "/v1/devices/0/streams/1", NULL},
     {"POST", "/v1/devices/0/streams/1:delay", "{\"durationNs\":5000}"},
+    {"POST", "/v1/devices/0/streams/1:setFailureMode", "{\"failureMode\":\"STOP\"}"},
     {"POST", "/v1/devices/0/streams/1:launchHostFunc", "{\"group\":3}"},
     {"GET", "/v1/hostFuncs", NULL},
     {"POST", "/v1/devices/0/notifies", NULL},
