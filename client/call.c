@@ -198,8 +198,11 @@ aclError client_session_call(struct client_session *session, const struct soma_c
 {
     if (result != NULL)
         result->message = SOMA_MESSAGE_NONE;
+    aclError error = CLIENT_PIPELINE_LEFT;
     if (session->pipeline != NULL)
-        return client_pipeline_run(session->pipeline, command, result);
+        error = client_pipeline_run(session->pipeline, command, result);
+    if (error != CLIENT_PIPELINE_LEFT)
+        return error;
     if (command->op == SOMA_OP_MEMORY_WRITE)
         return put_contents(session, command);
     return post_command(session, command, result);
@@ -224,9 +227,10 @@ aclError client_call_launch(const struct soma_command *command, struct client_ti
         free(ticket);
         return error;
     }
-    if (session->pipeline != NULL) {
+    error = CLIENT_PIPELINE_LEFT;
+    if (session->pipeline != NULL)
         error = client_pipeline_launch(session->pipeline, command, ticket);
-    } else {
+    if (error == CLIENT_PIPELINE_LEFT) {
         struct client_errors before = client_errors_save();
         error = post_command(session, command, NULL);
         if (soma_is_kernel_failure(client_error_status(error)) &&
@@ -264,8 +268,11 @@ aclError client_read(const struct soma_command *command, void *into)
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS)
         return error;
-    error = session->pipeline != NULL ? client_pipeline_read(session->pipeline, command, into)
-                                      : get_contents(session, command, into);
+    error = CLIENT_PIPELINE_LEFT;
+    if (session->pipeline != NULL)
+        error = client_pipeline_read(session->pipeline, command, into);
+    if (error == CLIENT_PIPELINE_LEFT)
+        error = get_contents(session, command, into);
     client_session_release(session);
     return error;
 }

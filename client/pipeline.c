@@ -52,6 +52,7 @@ static bool is_answered_at_once(const struct soma_command *command)
     case SOMA_OP_STREAM_CREATE:
     case SOMA_OP_STREAM_SET_FAILURE_MODE:
     case SOMA_OP_STREAM_WAIT_EVENT:
+    case SOMA_OP_STREAM_WRITE_VALUE:
     case SOMA_OP_STREAM_WAIT_NOTIFY:
     case SOMA_OP_STREAM_RECORD_NOTIFY:
     case SOMA_OP_NOTIFY_CREATE:
@@ -345,6 +346,8 @@ static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma
         command = &waited;
         status = wait_in_copy(pipeline, &waited, result, &error);
     }
+    if (status == SOMA_MUST_WAIT && pipeline->is_left)
+        return CLIENT_PIPELINE_LEFT;
     if (status == SOMA_MUST_WAIT && pipeline->broken == ACL_SUCCESS)
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended while the call waited");
     if (is_history(status) && append(pipeline, command)) {
@@ -430,26 +433,44 @@ static aclError launch_asked(struct client_pipeline *pipeline, struct soma_comma
     return error;
 }
 
-/* Take the lock when commands can be run. false: it is over, and the lock is not held. */
-static bool enter(struct client_pipeline *pipeline)
+/* Take the lock when commands can be run. Otherwise why not, and the lock is not held. */
+static aclError enter(struct client_pipeline *pipeline)
 {
+    aclError error = CLIENT_PIPELINE_LEFT;
     (void)pthread_mutex_lock(&pipeline->lock);
     while (pipeline->is_frozen && !pipeline_is_over(pipeline))
         (void)pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     if (!pipeline_is_over(pipeline))
-        return true;
+        return ACL_SUCCESS;
     if (pipeline->broken != ACL_SUCCESS)
-        (void)pipeline_fail_broken(pipeline);
-    else
-        (void)client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session is being ended");
+        error = pipeline_fail_broken(pipeline);
+    else if (!pipeline->is_left)
+        error = client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session is being ended");
     (void)pthread_mutex_unlock(&pipeline->lock);
-    return false;
+    return error;
+}
+
+/* From here on only the service can tell: what is buffered is confirmed, and whoever waits in the
+ * copy asks it. Lock held. */
+static aclError leave(struct client_pipeline *pipeline)
+{
+    freeze(pipeline);
+    bool is_drained = drain(pipeline);
+    pipeline->is_left = is_drained;
+    thaw(pipeline);
+    if (is_drained)
+        return CLIENT_PIPELINE_LEFT;
+    return pipeline->broken != ACL_SUCCESS
+               ? pipeline_fail_broken(pipeline)
+               : client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session is being ended");
 }
 
 static aclError run(struct client_pipeline *pipeline, const struct soma_command *command,
                     struct soma_result *result)
 {
     struct exchange exchange = {.into = NULL};
+    if (command->op == SOMA_OP_STREAM_WAIT_VALUE)
+        return leave(pipeline); /* the copy has no contents */
     if (command->op == SOMA_OP_STREAM_LAUNCH_KERNEL)
         return run_asked(pipeline, command, &exchange, result);
     if (command->op == SOMA_OP_MEMORY_WRITE && command->data.len >= LARGE_BYTES)
@@ -462,9 +483,10 @@ aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma
 {
     struct soma_result unwanted;
     struct soma_result *out = result != NULL ? result : &unwanted;
-    if (!enter(pipeline))
-        return client_error_last(false);
-    aclError error = run(pipeline, command, out);
+    aclError error = enter(pipeline);
+    if (error != ACL_SUCCESS)
+        return error;
+    error = run(pipeline, command, out);
     (void)pthread_mutex_unlock(&pipeline->lock);
     if (error == ACL_SUCCESS && result == NULL)
         client_result_clear(out);
@@ -477,11 +499,12 @@ aclError client_pipeline_launch(struct client_pipeline *pipeline,
     struct soma_command launch = *command;
     struct soma_error error;
     ticket->next = NULL;
-    if (!enter(pipeline)) {
-        free(ticket);
-        return client_error_last(false);
+    aclError result = enter(pipeline);
+    if (result != ACL_SUCCESS) {
+        if (result != CLIENT_PIPELINE_LEFT)
+            free(ticket);
+        return result;
     }
-    aclError result = ACL_SUCCESS;
     if (foresee(pipeline, &launch, &error) != SOMA_OK) {
         result = client_fail_answer(&error, 0);
         free(ticket);
@@ -502,9 +525,10 @@ aclError client_pipeline_read(struct client_pipeline *pipeline, const struct som
         exchange.into = into;
         exchange.into_len = (size_t)command->size;
     }
-    if (!enter(pipeline))
-        return client_error_last(false);
-    aclError error = run_asked(pipeline, command, &exchange, &result);
+    aclError error = enter(pipeline);
+    if (error != ACL_SUCCESS)
+        return error;
+    error = run_asked(pipeline, command, &exchange, &result);
     (void)pthread_mutex_unlock(&pipeline->lock);
     if (error != ACL_SUCCESS || exchange.answer.is_into)
         return error;

@@ -30,10 +30,14 @@ aclError client_pipeline_start(struct client_pipeline **pipeline,
 void client_pipeline_stop(struct client_pipeline *pipeline);
 void client_pipeline_free(struct client_pipeline *pipeline);
 
+/* What a call gives when commands cannot be foreseen any longer, since aclrtValueWait: it was not
+ * run and nothing is recorded; the service has confirmed all before it and is asked from now on. */
+#define CLIENT_PIPELINE_LEFT (-1)
+
 /* Run a command. Those of which ACL needs no answer return at once; the others after the service
  * has confirmed all that came before, and them.
  *   result  out, on ACL_SUCCESS; NULL: not wanted
- * Errors as client_call. */
+ * Errors as client_call; CLIENT_PIPELINE_LEFT. */
 aclError client_pipeline_run(struct client_pipeline *pipeline, const struct soma_command *command,
                              struct soma_result *result) SOMA_MUST_USE;
 
@@ -50,12 +54,13 @@ struct client_ticket {
 };
 
 /* Run SOMA_OP_STREAM_LAUNCH_KERNEL of a kernel that client_kernel_find has found. ACL_SUCCESS also
- * when it fails in execution: then the ticket tells. Errors as client_call. */
+ * when it fails in execution: then the ticket tells. Errors as client_call; CLIENT_PIPELINE_LEFT,
+ * and then the ticket is the caller's still. */
 aclError client_pipeline_launch(struct client_pipeline *pipeline,
                                 const struct soma_command *command,
                                 struct client_ticket *ticket) SOMA_MUST_USE;
 
-/* SOMA_OP_MEMORY_READ straight to `into`. */
+/* SOMA_OP_MEMORY_READ straight to `into`. Errors as client_pipeline_run. */
 aclError client_pipeline_read(struct client_pipeline *pipeline, const struct soma_command *command,
                               void *into) SOMA_MUST_USE;
 

@@ -33,6 +33,7 @@ struct client_pipeline {
     struct client_ticket *tickets, **tickets_end; /* of launches not confirmed, oldest first */
     bool has_launches;                            /* the buffered batch has some */
     bool is_sending;
+    bool is_left;   /* nothing can be foreseen any more: every call asks the service */
     bool is_frozen; /* a command is asked that the copy cannot foresee */
     bool has_deadline;
     struct timespec deadline; /* CLOCK_MONOTONIC: the batch goes then */

@@ -223,7 +223,8 @@ static void send_batch(struct client_pipeline *pipeline)
 
 bool pipeline_is_over(const struct client_pipeline *pipeline)
 {
-    return pipeline->broken != ACL_SUCCESS || atomic_load(&pipeline->is_ending);
+    return pipeline->broken != ACL_SUCCESS || pipeline->is_left ||
+           atomic_load(&pipeline->is_ending);
 }
 
 /* Until the service has confirmed the first `sequence` commands. */

@@ -33,6 +33,7 @@ struct soma_suite {
     S(engine_tree)                                                                                 \
     S(engine_host_func)                                                                            \
     S(engine_notify)                                                                               \
+    S(engine_value)                                                                                \
     S(engine_stream)                                                                               \
     S(engine_event)                                                                                \
     S(engine_vclock)                                                                               \

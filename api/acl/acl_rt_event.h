@@ -295,11 +295,20 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint3
 #define ACL_STREAM_WAIT_VALUE_AND 0x00000002U /* (m & v) != 0 */
 #define ACL_STREAM_WAIT_VALUE_NOR 0x00000003U /* ~(m | v) != 0 */
 
-/* Queue writing a 64-bit value to devAddr, which is a multiple of 8; flag is 0. */
+/* Queue writing a 64-bit value to device memory: it is there when the stream has come here, and not
+ * before.
+ *   devAddr  a multiple of 8
+ *   flag     0
+ * Errors: 100000 NULL; 107000 another flag, an odd address, no memory of the stream's device;
+ * 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag,
                                              aclrtStream stream);
 
-/* Queue a wait until the 64-bit word at devAddr meets the condition in flag. */
+/* Queue a wait until the 64-bit word at devAddr meets the condition in flag, whoever writes it: a
+ * stream, a copy, a kernel.
+ *   flag  ACL_STREAM_WAIT_VALUE_GEQ ... ACL_STREAM_WAIT_VALUE_NOR
+ * Errors: 100000 NULL; 107000 another flag, no memory of the stream's device; 107002, 107003,
+ * 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag,
                                             aclrtStream stream);
 

@@ -349,6 +349,21 @@ static bool check_reservations(const struct engine *engine, const struct finding
            fault(finding, "its mappings are miscounted", "command", engine->command_number);
 }
 
+/* ---- values that streams wait for ---- */
+
+static bool check_values(const struct engine *engine, const struct finding *finding)
+{
+    uint64_t waits = 0;
+    for (struct tree_node *node = tree_first(&engine->streams); node != NULL;
+         node = tree_next(node)) {
+        const struct task *task = TREE_ENTRY(node, struct stream, by_id)->head;
+        for (; task != NULL; task = task->next)
+            waits += task->access.use == VALUE_AWAITED;
+    }
+    return waits == engine->value_waits ||
+           fault(finding, "its waits for values are miscounted", "command", engine->command_number);
+}
+
 /* ---- notifies ---- */
 
 static bool check_notifies(const struct engine *engine, const struct finding *finding)
@@ -411,8 +426,8 @@ bool engine_check(const struct engine *engine, char *why, size_t why_bytes)
         if (!check_device(engine, &engine->devices[i], &finding))
             return false;
     }
-    return check_host_funcs(engine, &finding) && check_notifies(engine, &finding) &&
-           check_pipes(engine, &finding) &&
+    return check_values(engine, &finding) && check_host_funcs(engine, &finding) &&
+           check_notifies(engine, &finding) && check_pipes(engine, &finding) &&
            check_space(engine, &engine->contents, SOMA_PHYSICAL_BASE, SOMA_PHYSICAL_END,
                        &finding) &&
            check_space(engine, &engine->large, SOMA_ADDRESS_BASE, SOMA_ADDRESS_END, &finding) &&

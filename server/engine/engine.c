@@ -172,6 +172,8 @@ static command_handler *const handlers[SOMA_OP_COUNT] = {
     [SOMA_OP_STREAM_SET_FAILURE_MODE] = stream_set_failure_mode,
     [SOMA_OP_STREAM_LAUNCH_HOST_FUNC] = stream_launch_host_func,
     [SOMA_OP_DEVICE_ABORT] = device_abort,
+    [SOMA_OP_STREAM_WRITE_VALUE] = stream_write_value,
+    [SOMA_OP_STREAM_WAIT_VALUE] = stream_wait_value,
     [SOMA_OP_STREAM_ABORT] = stream_abort,
     [SOMA_OP_STREAM_STOP] = stream_stop,
     [SOMA_OP_STREAM_WAIT_NOTIFY] = stream_wait_notify,
@@ -356,10 +358,15 @@ enum soma_status engine_apply(struct engine *engine, const struct soma_command *
         memset(&result->u, 0, soma_message_info(result->message)->size);
     /* What is due by the new clock is settled first, even if the command is refused: the next one
      * has no earlier clock, so nobody can tell. */
-    if (engine->resolve_again || call.now_ns >= engine->deadline_ns)
+    engine->wrote_ns = 0;
+    if (engine->resolve_again || call.now_ns >= engine->deadline_ns) {
         timeline_resolve(engine, call.now_ns);
+        values_check(engine, call.now_ns);
+    }
     memory_settle(engine, call.now_ns);
     enum soma_status status = handlers[command->op](&call);
+    if (status == SOMA_OK)
+        values_check(engine, call.now_ns);
     if (status == SOMA_OK || call.keeps_clock) {
         engine->now_ns = call.now_ns;
         fold_digest(engine, command, result, status);

@@ -78,6 +78,14 @@ void stream_abort_work(struct call *call, struct stream *stream);
 command_handler stream_wait_event, stream_delay, stream_launch_kernel, stream_set_failure_mode;
 command_handler stream_abort, stream_stop;
 
+/* ---- value.c ---- */
+/* Write what a task writes, which is over at end_ns. false: the host has no memory for it now. */
+bool value_write(struct engine *engine, const struct stream *stream,
+                 const struct value_access *access, uint64_t end_ns);
+/* Let streams go on whose condition holds. After every command that has changed something. */
+void values_check(struct engine *engine, uint64_t now_ns);
+command_handler stream_write_value, stream_wait_value;
+
 /* ---- notify.c ---- */
 void notify_release(struct engine *engine, struct notify *notify);
 command_handler notify_create, notify_list, notify_get, notify_reset, notify_destroy;
@@ -100,6 +108,7 @@ struct submission {
     bool is_free;   /* a pool free: does not move the position */
     bool has_limit; /* the wait runs out limit_ns after the task's arrival */
     uint64_t limit_ns;
+    struct value_access access;
     struct point *arrival;     /* borrowed: resolved when the task comes to the front of a queue */
     size_t late_count;         /* the first so many points only take time: they order no memory */
     uint64_t start_ns, end_ns; /* out: SOMA_NONE while unknown */

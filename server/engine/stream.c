@@ -214,7 +214,8 @@ enum soma_status stream_take_fault(struct call *call, struct stream *stream)
     static const char *const nouns[] = {[POINT_OF_STREAM] = "work of stream",
                                         [POINT_OF_EVENT] = "event",
                                         [POINT_OF_HOST_FUNC] = "host function",
-                                        [POINT_OF_NOTIFY] = "notify"};
+                                        [POINT_OF_NOTIFY] = "notify",
+                                        [POINT_OF_VALUE] = "value"};
     if (!stream->has_fault)
         return SOMA_OK;
     stream->has_fault = false;

@@ -133,6 +133,7 @@ static void task_free(struct engine *engine, struct task *task)
 {
     point_unref(engine, task->after);
     point_unref(engine, task->arrival);
+    engine->value_waits -= task->access.use == VALUE_AWAITED ? 1 : 0;
     while (task->points != NULL) {
         struct point *point = task->points;
         task->points = point->next;
@@ -219,6 +220,8 @@ void submission_commit(struct call *call, struct submission *sub, struct point *
         sub->start_ns = start > sub->after_ns ? start : sub->after_ns;
         sub->end_ns = time_add(sub->start_ns, sub->cost_ns);
         fly(stream, sub->end_ns, stream->position, 1, call->now_ns);
+        if (sub->cost_ns > 0 && sub->end_ns > call->engine->wrote_ns)
+            call->engine->wrote_ns = sub->end_ns;
         if (point != NULL) {
             point->is_resolved = true;
             point->time_ns = sub->end_ns;
@@ -238,6 +241,8 @@ void submission_commit(struct call *call, struct submission *sub, struct point *
     last->has_limit = sub->has_limit;
     last->limit_ns = sub->limit_ns;
     last->arrival = point_ref(sub->arrival);
+    last->access = sub->access;
+    call->engine->value_waits += sub->access.use == VALUE_AWAITED ? 1 : 0;
     last->points = point_ref(point);
     stream->unresolved_tasks++;
     if (stream->tail != NULL)
@@ -283,6 +288,10 @@ static bool resolve_head(struct engine *engine, struct stream *stream, uint64_t 
         stream->has_fault = true;
     } else if (task->after != NULL && start < task->after->time_ns) {
         start = task->after->time_ns;
+    }
+    if (task->access.use == VALUE_WRITTEN && !value_write(engine, stream, &task->access, start)) {
+        engine->resolve_again = true;
+        return false;
     }
     stream->head = task->next;
     if (stream->head == NULL)
@@ -391,6 +400,12 @@ static void tell_root(const struct point *root, char *text, size_t size)
     case POINT_OF_NOTIFY:
         (void)snprintf(text, size,
                        "for notify %" PRIu64 ", which nobody has recorded for it: record it",
+                       root->id);
+        return;
+    case POINT_OF_VALUE:
+        (void)snprintf(text, size,
+                       "for the 8 bytes at 0x%" PRIx64 ", which do not meet its condition: write "
+                       "others there",
                        root->id);
         return;
     case POINT_OF_STREAM:

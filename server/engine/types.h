@@ -22,14 +22,20 @@ struct vclock {
 };
 
 /* What makes a point come: told to who waits for it in vain. */
-enum point_kind { POINT_OF_STREAM, POINT_OF_EVENT, POINT_OF_HOST_FUNC, POINT_OF_NOTIFY };
+enum point_kind {
+    POINT_OF_STREAM,
+    POINT_OF_EVENT,
+    POINT_OF_HOST_FUNC,
+    POINT_OF_NOTIFY,
+    POINT_OF_VALUE
+};
 
 /* A point in a stream that others may wait for: an event's record, or the place of a free. Or one
  * that the host makes come. Shared by reference count. */
 struct point {
     uint32_t refs;
     enum point_kind kind;
-    uint64_t id;      /* of what the kind says; POINT_OF_STREAM: 0 */
+    uint64_t id;      /* of what the kind says; POINT_OF_STREAM: 0; POINT_OF_VALUE: the address */
     bool is_resolved; /* time_ns is known */
     bool is_placed;   /* it stands in a stream; false: the record is still to come */
     uint64_t time_ns;
@@ -41,6 +47,16 @@ struct point {
 };
 
 /* ---- streams (stream.c) ---- */
+
+/* What a task does with 8 bytes of memory when its stream comes there (value.c). */
+enum value_use { VALUE_UNUSED, VALUE_WRITTEN, VALUE_AWAITED };
+
+struct value_access {
+    enum value_use use;
+    enum soma_value_condition condition; /* VALUE_AWAITED */
+    uint64_t address, value;
+    bool is_seen; /* VALUE_AWAITED: the condition did not hold at the end of an earlier command */
+};
 
 /* A task behind a wait whose end is not known yet. */
 struct task {
@@ -54,6 +70,7 @@ struct task {
     struct point *arrival; /* resolved when the task comes to the front; owned; NULL: nobody asks */
     uint64_t limit_ns;     /* of the wait for `after`, from the arrival on */
     uint64_t deadline_ns;  /* arrival and limit; known when has_arrived */
+    struct value_access access;
     bool has_limit;
     bool has_arrived; /* it stands at the front of its stream, and arrived_ns is known */
     bool is_gate;     /* only waits; not a task that a user submitted */
@@ -360,8 +377,10 @@ struct engine {
     uint64_t passes;         /* over the queues, by event.c, to spread what records tell */
     bool resolve_again;      /* memory ran out while tasks got their times */
     uint64_t command_number; /* of the command that runs, from 1 */
-    uint64_t deadline_ns;    /* the earliest of tasks at the front of a stream; SOMA_NONE: none */
-    uint64_t last_id[11];    /* by enum id_kind */
+    uint64_t wrote_ns;    /* when the latest timed task of this command is over; 0: there is none */
+    uint64_t value_waits; /* tasks with VALUE_AWAITED */
+    uint64_t deadline_ns; /* the earliest of tasks at the front of a stream; SOMA_NONE: none */
+    uint64_t last_id[11]; /* by enum id_kind */
     uint32_t device_count;
     struct device *devices;
     struct tree streams, events, pools, pools_by_base, allocations, due_frees, pipes;

@@ -109,7 +109,7 @@ static void test_another_thread_records(void)
     fixture_end();
 }
 
-/* ---- aborts ---- */
+/* ---- others ---- */
 
 struct waiter {
     aclrtContext context;
@@ -155,6 +155,103 @@ static void count_call(void *args)
     (void)args;
     atomic_fetch_add(&calls, 1);
 }
+
+/* ---- values in memory ---- */
+
+static void test_value_refusals(void)
+{
+    void *memory = NULL;
+    uint64_t on_host = 0;
+    fixture_begin();
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(PARAM, aclrtValueWrite(NULL, 1, 0, NULL));
+    (void)GIVES(PARAM, aclrtValueWait(NULL, 1, 0, NULL));
+    (void)GIVES(BAD, aclrtValueWrite(memory, 1, 1, NULL));
+    (void)GIVES(BAD, aclrtValueWait(memory, 1, 4, NULL));
+    (void)GIVES(BAD, aclrtValueWrite((char *)memory + 4, 1, 0, NULL));
+    (void)GIVES(BAD, aclrtValueWrite(&on_host, 1, 0, NULL));
+    (void)GIVES(BAD, aclrtValueWait(&on_host, 1, 0, NULL));
+    (void)GIVES(ACL_ERROR_RT_INVALID_HANDLE, aclrtValueWrite(memory, 1, 0, made_up[0]));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeDevice());
+    fixture_end();
+}
+
+struct writer {
+    aclrtContext context;
+    void *memory;
+    aclError error;
+};
+
+static void *write_soon(void *user)
+{
+    struct writer *writer = user;
+    writer->error = aclrtSetCurrentContext(writer->context);
+    (void)usleep(20 * MS);
+    if (writer->error == ACL_SUCCESS)
+        writer->error = aclrtMemset(writer->memory, 8, 1, 8);
+    return NULL;
+}
+
+static void test_value_wait(void)
+{
+    pthread_t thread;
+    struct writer writer = {.error = -1};
+    aclrtStream one = NULL, two = NULL;
+    uint64_t value = 0;
+    fixture_begin();
+    (void)GIVES(ACL_SUCCESS, aclrtGetCurrentContext(&writer.context));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&one));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&two));
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&writer.memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtValueWait(writer.memory, 5, ACL_STREAM_WAIT_VALUE_EQ, one));
+    (void)GIVES(ACL_SUCCESS, aclrtValueWrite(writer.memory, 6, 0, one));
+    (void)EXPECT(!is_complete(one), "nobody has written");
+    (void)GIVES(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(one, 10));
+    (void)SAYS("waits for the 8 bytes");
+    (void)GIVES(ACL_SUCCESS, aclrtValueWrite(writer.memory, 5, 0, two));
+    (void)GIVES(ACL_SUCCESS, aclrtValueWait(writer.memory, 6, ACL_STREAM_WAIT_VALUE_GEQ, two));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(two));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(&value, 8, writer.memory, 8, ACL_MEMCPY_DEVICE_TO_HOST));
+    (void)EXPECT(value == 6, "%u", (unsigned)value);
+    (void)GIVES(ACL_SUCCESS, aclrtValueWait(writer.memory, 256, ACL_STREAM_WAIT_VALUE_AND, one));
+    (void)pthread_create(&thread, NULL, write_soon, &writer);
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(one));
+    (void)pthread_join(thread, NULL);
+    (void)EXPECT(writer.error == ACL_SUCCESS, "%d", writer.error);
+    fixture_end();
+}
+
+/* A thread waits in the copy when the first aclrtValueWait comes: it goes on at the service. */
+static void test_value_wait_while_others_wait(void)
+{
+    pthread_t thread;
+    struct recorder recorder = {.error = -1};
+    aclrtStream stream = NULL, other = NULL;
+    void *memory = NULL;
+    fixture_begin();
+    atomic_store(&calls, 0);
+    (void)GIVES(ACL_SUCCESS, aclrtGetCurrentContext(&recorder.context));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&stream));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&other));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&recorder.stream));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateNotify(&recorder.notify, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtWaitAndResetNotify(recorder.notify, stream, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchHostFunc(stream, count_call, NULL));
+    struct waiter waiter;
+    pthread_t waiting = start_waiter(&waiter, stream, false);
+    (void)GIVES(ACL_SUCCESS, aclrtValueWait(memory, 1, ACL_STREAM_WAIT_VALUE_GEQ, other));
+    (void)pthread_create(&thread, NULL, record_soon, &recorder);
+    expect_waited(&waiter, waiting, ACL_SUCCESS);
+    (void)pthread_join(thread, NULL);
+    (void)EXPECT(recorder.error == ACL_SUCCESS, "%d", recorder.error);
+    (void)EXPECT(atomic_load(&calls) == 1, "%u calls", atomic_load(&calls));
+    (void)GIVES(ACL_SUCCESS, aclrtValueWrite(memory, 1, 0, NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeDevice());
+    fixture_end();
+}
+
+/* ---- aborts ---- */
 
 static void test_stream_abort(void)
 {
@@ -260,6 +357,9 @@ static const struct client_test tests[] = {
     {"notify: refusals", test_notify_refusals},
     {"notify: between streams", test_notify_between_streams},
     {"notify: another thread records", test_another_thread_records},
+    {"values: refusals", test_value_refusals},
+    {"values: waiting", test_value_wait},
+    {"values: waiting while others wait", test_value_wait_while_others_wait},
     {"aclrtStreamAbort", test_stream_abort},
     {"aclrtDestroyStreamForce drops work", test_destroy_with_force},
     {"aclrtStreamStop", test_stop},

@@ -147,6 +147,7 @@ static const char *form_of(enum soma_field_kind kind)
     case SOMA_KIND_ENUM_FAILURE_MODE:
     case SOMA_KIND_ENUM_EVENT_KIND:
     case SOMA_KIND_ENUM_BLOCK_TYPE:
+    case SOMA_KIND_ENUM_VALUE_CONDITION:
     case SOMA_KIND_ENUM_ALLOC_TYPE:
     case SOMA_KIND_ENUM_HANDLE_TYPE:
     case SOMA_KIND_ENUM_POOL_ATTRIBUTE:

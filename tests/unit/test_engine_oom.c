@@ -159,6 +159,16 @@ static const char *const program[] = {
     "device.abort",
     "stream.synchronize stream=1",
     "stream.synchronize stream=1",
+    /* values in memory */
+    "memory.malloc size=100",
+    "stream.waitValue stream=1 ptr=small+96 value=5 condition=EQ",
+    "stream.waitEvent stream=4 event=3",
+    "stream.writeValue stream=4 ptr=small+96 value=5",
+    "stream.waitValue stream=4 ptr=small+96 value=6",
+    "event.record event=3 stream=2",
+    "stream.writeValue stream=2 ptr=small+96 value=7",
+    "stream.synchronize stream=4",
+    "memory.free ptr=small+96",
     /* a full device */
     "pool.malloc pool=2 size=4g stream=0",
     "pool.free pool=2 ptr=p2+3g stream=0",
