@@ -141,7 +141,7 @@ static enum soma_status scan_escape(struct guard *guard)
 /* Bytes that stand in a string for themselves, one by one. */
 static bool is_plain(unsigned char c)
 {
-    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
 }
 
 /* A string; guard->at is at its quote. *raw: out, what stands between the quotes; *text: the same,
@@ -150,13 +150,14 @@ static enum soma_status scan_string(struct guard *guard, struct soma_text *raw,
                                     struct soma_text *text)
 {
     const unsigned char *begin = ++guard->at;
+    const unsigned char *end = guard->end;
     bool has_escape = false;
     for (;;) {
         const unsigned char *at = guard->at;
-        while (at < guard->end && is_plain(*at))
+        while (at < end && is_plain(*at))
             at++;
         guard->at = at;
-        if (at == guard->end)
+        if (at == end)
             return malformed(guard, "the text ends inside a string");
         if (*at == '"')
             break;
@@ -169,7 +170,7 @@ static enum soma_status scan_string(struct guard *guard, struct soma_text *raw,
             has_escape = true;
             continue;
         }
-        size_t step = wire_utf8_len(at, guard->end);
+        size_t step = wire_utf8_len(at, end);
         if (step == 0)
             return malformed(guard, "these bytes are not UTF-8");
         guard->at += step;
@@ -239,8 +240,9 @@ static enum soma_status scan_fraction(struct guard *guard, bool *present)
 static bool is_exact(const unsigned char *digits, size_t len)
 {
     uint64_t value;
-    return wire_read_decimal((const char *)digits, len, &value) == WIRE_NUMBER_OK &&
-           value <= SOMA_JSON_INTEGER_MAX;
+    return len <= 15 || /* 10^15 is less than 2^53 */
+           (wire_read_decimal((const char *)digits, len, &value) == WIRE_NUMBER_OK &&
+            value <= SOMA_JSON_INTEGER_MAX);
 }
 
 static enum soma_status scan_number(struct guard *guard)
