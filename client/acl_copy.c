@@ -7,7 +7,9 @@
 #include "context.h"
 #include "error.h"
 #include "handle.h"
+#include "managed.h"
 #include "ranges.h"
+#include "session.h"
 #include "stream.h"
 
 #include "acl/acl.h"
@@ -24,6 +26,7 @@ struct spot {
     uint64_t address;
     bool is_device;
     uint32_t device; /* of a device address */
+    bool is_managed; /* both: it is copied as the host's */
 };
 
 struct order {
@@ -33,8 +36,11 @@ struct order {
 
 static struct spot spot_of(const void *ptr, const struct client_object *context)
 {
-    struct spot spot = {(uint64_t)(uintptr_t)ptr, client_is_device_address(ptr), context->device};
+    struct spot spot = {(uint64_t)(uintptr_t)ptr, client_is_device_address(ptr), context->device,
+                        false};
     struct client_range range;
+    spot.is_managed = spot.is_device && client_managed_left(spot.address) > 0;
+    spot.is_device = spot.is_device && !spot.is_managed;
     if (spot.is_device && client_ranges_find(spot.address, &range))
         spot.device = range.device;
     return spot;
@@ -171,12 +177,12 @@ static aclError check_kind(aclrtMemcpyKind kind, const struct spot *to, const st
     if ((int)kind < 0 || (size_t)kind >= sizeof(kinds) / sizeof(kinds[0]))
         return client_fail(ACL_ERROR_INVALID_PARAM,
                            "kind is %d: give an enumerator of aclrtMemcpyKind, 0 to 7", (int)kind);
-    if (kinds[kind].to_device && !to->is_device)
+    if (kinds[kind].to_device && !to->is_device && !to->is_managed)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "kind %d writes to a device, and 0x%llx is no device address: is dst "
                            "memory of the host, or freed?",
                            (int)kind, (unsigned long long)to->address);
-    if (kinds[kind].from_device && !from->is_device)
+    if (kinds[kind].from_device && !from->is_device && !from->is_managed)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "kind %d reads from a device, and 0x%llx is no device address: is src "
                            "memory of the host?",
@@ -195,11 +201,36 @@ static aclError check_sizes(const void *dst, size_t destMax, const void *src, si
     return ACL_SUCCESS;
 }
 
+/* The host is about to touch count bytes of managed memory: see that they are there, and what
+ * devices wrote. */
+static aclError settle(const struct spot *spot, size_t count)
+{
+    struct client_session *session;
+    if (!spot->is_managed)
+        return ACL_SUCCESS;
+    if (count > client_managed_left(spot->address))
+        return client_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "%zu bytes at 0x%llx leave their managed memory; %llu are left there",
+                           count, (unsigned long long)spot->address,
+                           (unsigned long long)client_managed_left(spot->address));
+    aclError error = client_session_get(&session);
+    if (error != ACL_SUCCESS)
+        return error;
+    error = client_managed_fetch(session);
+    client_session_release(session);
+    return error;
+}
+
 static aclError move(const struct order *order, uint32_t stream_device, const struct spot *to,
                      const struct spot *from, size_t count)
 {
     char *host_to = (char *)(uintptr_t)to->address;
     const char *host_from = (const char *)(uintptr_t)from->address;
+    aclError error = settle(to, count);
+    if (error == ACL_SUCCESS)
+        error = settle(from, count);
+    if (error != ACL_SUCCESS)
+        return error;
     if (to->is_device && from->is_device)
         return to->device == from->device ? on_device(order, to, from, count)
                                           : between_devices(order, stream_device, to, from, count);
@@ -502,6 +533,9 @@ static aclError check_fill(const void *ptr, size_t maxCount, size_t count)
 static aclError fill(const struct order *order, const struct spot *to, int32_t value, size_t count)
 {
     struct soma_command command;
+    aclError error = settle(to, count);
+    if (error != ACL_SUCCESS)
+        return error;
     if (!to->is_device) {
         memset((void *)(uintptr_t)to->address, value, count);
         return ACL_SUCCESS;
@@ -525,12 +559,15 @@ static aclError fill32(const struct order *order, const struct spot *to, uint32_
     size_t count = words * sizeof(value);
     if (value == (value & 0xffu) * 0x01010101u)
         return fill(order, to, (int32_t)(value & 0xffu), count);
+    aclError error = settle(to, count);
+    if (error != ACL_SUCCESS)
+        return error;
     if (!to->is_device) {
         fill_words((char *)(uintptr_t)to->address, value, words);
         return ACL_SUCCESS;
     }
     size_t stage_bytes = count < STAGE_BYTES ? count : STAGE_BYTES;
-    aclError error = check_block(to, count);
+    error = check_block(to, count);
     char *stage = error == ACL_SUCCESS ? malloc(stage_bytes) : NULL;
     if (error == ACL_SUCCESS && stage == NULL)
         error = client_fail(ACL_ERROR_BAD_ALLOC, "the host has no memory for the pattern");

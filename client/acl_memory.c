@@ -3,6 +3,7 @@
 #include "context.h"
 #include "error.h"
 #include "handle.h"
+#include "managed.h"
 #include "ranges.h"
 #include "stream.h"
 
@@ -144,6 +145,8 @@ static aclError free_device(void *ptr)
     soma_command_set(&command, SOMA_FIELD_device, device);
     soma_command_set(&command, SOMA_FIELD_ptr, (uint64_t)(uintptr_t)ptr);
     error = client_call(&command, NULL);
+    if (error == ACL_SUCCESS && client_managed_remove((uint64_t)(uintptr_t)ptr))
+        return ACL_SUCCESS;
     if (error == ACL_SUCCESS && client_ranges_find((uint64_t)(uintptr_t)ptr, &range) &&
         !range.is_pool)
         (void)client_ranges_remove(device, range.address, NULL);
@@ -356,7 +359,10 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
     uint64_t address = (uint64_t)(uintptr_t)ptr;
     memset(attributes, 0, sizeof(*attributes));
     attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
-    if (client_ranges_find_host(address, &range)) {
+    if (client_managed_left(address) > 0) {
+        attributes->location.type = ACL_MEM_LOCATION_TYPE_MANAGED;
+        attributes->pageSize = (uint32_t)SOMA_GRANULE_BYTES;
+    } else if (client_ranges_find_host(address, &range)) {
         attributes->location.type = ACL_MEM_LOCATION_TYPE_HOST;
         attributes->pageSize = (uint32_t)SOMA_SMALL_PAGE_BYTES;
     } else if (client_ranges_find(address, &range)) {

@@ -2,6 +2,7 @@
 #include "call.h"
 
 #include "error.h"
+#include "managed.h"
 #include "session.h"
 #include "stream.h"
 #include "wire.h"
@@ -214,9 +215,22 @@ aclError client_call(const struct soma_command *command, struct soma_result *res
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS)
         return error;
-    error = client_session_call(session, command, result);
+    error = client_managed_before(session, command);
+    if (error == ACL_SUCCESS)
+        error = client_session_call(session, command, result);
+    if (error == ACL_SUCCESS)
+        error = client_managed_after(session, command, result);
     client_session_release(session);
     return error;
+}
+
+aclError client_session_read(struct client_session *session, const struct soma_command *command,
+                             void *into)
+{
+    aclError error = CLIENT_PIPELINE_LEFT;
+    if (session->pipeline != NULL)
+        error = client_pipeline_read(session->pipeline, command, into);
+    return error == CLIENT_PIPELINE_LEFT ? get_contents(session, command, into) : error;
 }
 
 aclError client_call_launch(const struct soma_command *command, struct client_ticket *ticket)
@@ -225,6 +239,12 @@ aclError client_call_launch(const struct soma_command *command, struct client_ti
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS) {
         free(ticket);
+        return error;
+    }
+    error = client_managed_before(session, command);
+    if (error != ACL_SUCCESS) {
+        free(ticket);
+        client_session_release(session);
         return error;
     }
     error = CLIENT_PIPELINE_LEFT;
@@ -268,11 +288,9 @@ aclError client_read(const struct soma_command *command, void *into)
     aclError error = client_session_get(&session);
     if (error != ACL_SUCCESS)
         return error;
-    error = CLIENT_PIPELINE_LEFT;
-    if (session->pipeline != NULL)
-        error = client_pipeline_read(session->pipeline, command, into);
-    if (error == CLIENT_PIPELINE_LEFT)
-        error = get_contents(session, command, into);
+    error = client_managed_before(session, command);
+    if (error == ACL_SUCCESS)
+        error = client_session_read(session, command, into);
     client_session_release(session);
     return error;
 }

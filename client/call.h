@@ -20,10 +20,13 @@
  */
 aclError client_call(const struct soma_command *command, struct soma_result *result) SOMA_MUST_USE;
 
-/* client_call in a session that the caller holds: opens none. For threads of the library. */
+/* client_call and client_read in a session that the caller holds: they open none, and leave managed
+ * memory alone. For threads of the library, and for managed memory itself. */
 struct client_session;
 aclError client_session_call(struct client_session *session, const struct soma_command *command,
                              struct soma_result *result) SOMA_MUST_USE;
+aclError client_session_read(struct client_session *session, const struct soma_command *command,
+                             void *into) SOMA_MUST_USE;
 
 /* SOMA_OP_STREAM_LAUNCH_KERNEL; see client_pipeline_launch. The ticket is given. */
 aclError client_call_launch(const struct soma_command *command,

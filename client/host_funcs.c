@@ -4,6 +4,7 @@
 #include "call.h"
 #include "context.h"
 #include "error.h"
+#include "managed.h"
 #include "session.h"
 #include "stream.h"
 #include "transport.h"
@@ -134,6 +135,7 @@ static aclError run_in(struct client_session *session, uint32_t group, uint64_t 
         return error;
     uint64_t id = result.u.host_func.host_func;
     client_result_clear(&result);
+    (void)!client_managed_fetch(session); /* the function may look at it */
     (void)pthread_mutex_lock(&lock);
     bool goes_on = begin(session_number);
     struct queued *queued = goes_on ? take(id) : NULL;

@@ -138,6 +138,8 @@ bool client_is_device_address(const void *ptr)
     return address >= SOMA_ADDRESS_BASE && address < SOMA_ADDRESS_SMALL_END;
 }
 
+static bool is_reserved;
+
 static void reserve_once(void)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -147,6 +149,8 @@ static void reserve_once(void)
     if (got != MAP_FAILED && got != base) /* a kernel that does not know the last flag */
         (void)munmap(got, size_bytes);
     else if (got != MAP_FAILED)
+        is_reserved = true;
+    if (is_reserved)
         (void)madvise(got, size_bytes, MADV_DONTDUMP);
 }
 
@@ -154,4 +158,28 @@ void client_addresses_reserve(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, reserve_once);
+}
+
+/* Where the addresses could not be reserved, something of the program may be there. */
+bool client_addresses_map(uint64_t address, uint64_t size_bytes)
+{
+    void *at = (void *)(uintptr_t)address;
+    client_addresses_reserve();
+    void *got = mmap(at, (size_t)size_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                         (is_reserved ? MAP_FIXED : MAP_FIXED_NOREPLACE),
+                     -1, 0);
+    if (got != MAP_FAILED && got != at)
+        (void)munmap(got, (size_t)size_bytes);
+    return got == at;
+}
+
+void client_addresses_unmap(uint64_t address, uint64_t size_bytes)
+{
+    void *at = (void *)(uintptr_t)address;
+    if (!is_reserved)
+        (void)munmap(at, (size_t)size_bytes);
+    else
+        (void)!mmap(at, (size_t)size_bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }

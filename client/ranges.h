@@ -47,4 +47,9 @@ bool client_is_device_address(const void *ptr);
  * (a limit on address space) nothing happens: the system hands out other addresses anyway. */
 void client_addresses_reserve(void);
 
+/* Memory of the process at device addresses that the service has given to it, zeroed; false: there
+ * is none. unmap takes the addresses back. */
+bool client_addresses_map(uint64_t address, uint64_t size_bytes) SOMA_MUST_USE;
+void client_addresses_unmap(uint64_t address, uint64_t size_bytes);
+
 #endif

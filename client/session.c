@@ -4,6 +4,7 @@
 #include "call.h"
 #include "context.h"
 #include "error.h"
+#include "managed.h"
 #include "handle.h"
 #include "host_funcs.h"
 #include "acl_host_func.h"
@@ -206,6 +207,7 @@ static void forget_objects(void)
     client_args_forget(NULL);
     client_handle_remove_all(is_of_session, NULL);
     client_ranges_remove_devices();
+    client_managed_remove_all();
     client_context_forget_all();
     acl_subscriptions_forget_all();
     client_stream_forget_all_faults();
@@ -237,6 +239,7 @@ static void fork_child(void)
 {
     unlock_tables();
     client_host_funcs_forked();
+    client_managed_forked();
     pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     memcpy(&lock, &fresh, sizeof(lock));
     client_curl_forked();

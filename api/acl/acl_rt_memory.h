@@ -293,7 +293,9 @@ typedef struct aclrtMemManagedLocation {
 } aclrtMemManagedLocation;
 
 /* Take memory that host and devices reach by one address; size is rounded up to 2 MiB, flag is
- * ACL_RT_MEM_ATTACH_GLOBAL. */
+ * ACL_RT_MEM_ATTACH_GLOBAL. What the host has written is there for kernels that are launched after
+ * it, and what they write is there for the host when it has waited for them. For aclrtFree.
+ * 100000 NULL, another flag; 107000 size 0; 107002; 207000 the SoC has none; 207001. */
 ACL_FUNC_VISIBILITY aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag);
 
 /* Advise how managed memory is used. Answers ACL_ERROR_RT_FEATURE_NOT_SUPPORT (207000). */

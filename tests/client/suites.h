@@ -29,6 +29,7 @@ struct client_suite {
     S(kernel, 0)                                                                                   \
     S(tasks, 0)                                                                                    \
     S(memory_map, 0)                                                                               \
+    S(managed, 0)                                                                                  \
     S(tpipe, 0)                                                                                    \
     S(data, 0)                                                                                     \
     S(threads, 1)                                                                                  \
