@@ -1,5 +1,5 @@
 /* Registering memory of the program. Its device address is its host address: copies and fills reach
- * it there, kernels do not, because they run in the service. */
+ * it there; for a kernel it is brought to the device with the launch (launches.c). */
 #include "context.h"
 #include "error.h"
 #include "ranges.h"
@@ -19,6 +19,7 @@ struct registration {
     uint64_t address;
     uint64_t size_bytes;
     bool is_mapped; /* it has a device address */
+    bool is_ours;   /* it lies in memory of aclrtMallocHost, which has a range of its own */
 };
 
 static struct registration *registrations; /* none overlap; under the tables' lock */
@@ -45,10 +46,28 @@ static bool take(const struct registration *row)
     return found;
 }
 
-static aclError register_host(void *ptr, uint64_t size, bool is_mapped)
+/* Note it. false: a part of it is registered already. */
+static bool note(struct registration *row)
+{
+    client_tables_lock();
+    bool is_free = *overlapping_locked(row->address, row->size_bytes) == NULL;
+    if (is_free) {
+        row->next = registrations;
+        registrations = row;
+    }
+    client_tables_unlock();
+    return is_free;
+}
+
+/* flags: MAP_FLAGS */
+static aclError register_host(void *ptr, uint64_t size, uint32_t flags)
 {
     struct client_object context;
-    struct client_range range = {(uint64_t)(uintptr_t)ptr, size, CLIENT_HOST_RANGES, false, NULL};
+    struct client_range range = {.address = (uint64_t)(uintptr_t)ptr,
+                                 .size_bytes = size,
+                                 .device = CLIENT_HOST_RANGES,
+                                 .is_mapped = flags != 0,
+                                 .is_read_only = (flags & ACL_HOST_REG_READONLY) != 0};
     struct client_range old;
     aclError error = client_context_require(&context);
     if (error != ACL_SUCCESS)
@@ -56,19 +75,18 @@ static aclError register_host(void *ptr, uint64_t size, bool is_mapped)
     if (client_is_device_address(ptr) || range.address + size < range.address)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID, "%llu bytes at %p are no memory of the host",
                            (unsigned long long)size, ptr);
+    bool is_ours = client_ranges_find_host(range.address, &old) && old.owned != NULL;
+    if (is_ours && size > old.address + old.size_bytes - range.address)
+        return client_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "%llu bytes at %p leave the %llu bytes of aclrtMallocHost at %p",
+                           (unsigned long long)size, ptr, (unsigned long long)old.size_bytes,
+                           old.owned);
     struct registration *row = malloc(sizeof(*row));
     if (row == NULL)
         return client_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the host has no memory for the books");
-    *row = (struct registration){NULL, range.address, size, is_mapped};
-    bool is_ours = client_ranges_find_host(range.address, &old) && old.owned != NULL;
-    client_tables_lock();
-    bool is_free = !is_ours && *overlapping_locked(range.address, size) == NULL;
-    if (is_free) {
-        row->next = registrations;
-        registrations = row;
-    }
-    client_tables_unlock();
-    if (is_free && client_ranges_add(&range))
+    *row = (struct registration){NULL, range.address, size, range.is_mapped, is_ours};
+    bool is_free = note(row);
+    if (is_free && (is_ours || client_ranges_add(&range)))
         return ACL_SUCCESS;
     if (is_free)
         (void)take(row);
@@ -91,7 +109,11 @@ aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type,
     if (((uint32_t)type & ~REGISTER_TYPES) != 0)
         return client_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                            "type is %d: give an enumerator of aclrtHostRegisterType", (int)type);
-    aclError error = register_host(ptr, size, true);
+    aclError error = register_host(ptr, size,
+                                   ACL_HOST_REG_MAPPED |
+                                       (((uint32_t)type & (uint32_t)ACL_HOST_REGISTER_READONLY) != 0
+                                            ? ACL_HOST_REG_READONLY
+                                            : 0u));
     if (error == ACL_SUCCESS)
         *devPtr = ptr;
     return error;
@@ -109,7 +131,7 @@ aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag)
                            "flag is 0x%x: combine ACL_HOST_REG_MAPPED (2), ACL_HOST_REG_IOMEMORY "
                            "(4), ACL_HOST_REG_READONLY (8), ACL_HOST_REG_PINNED (0x10000000)",
                            flag);
-    return register_host(ptr, size, (flag & MAP_FLAGS) != 0);
+    return register_host(ptr, size, flag & MAP_FLAGS);
 }
 
 aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag)
@@ -156,10 +178,12 @@ aclError aclrtHostUnregister(void *ptr)
     if (gone != NULL)
         *link = gone->next;
     client_tables_unlock();
+    bool has_range = gone != NULL && !gone->is_ours;
     free(gone);
     if (gone == NULL)
         return client_fail(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
                            "%p is not registered, or not its start", ptr);
-    (void)client_ranges_remove(CLIENT_HOST_RANGES, address, NULL);
+    if (has_range)
+        (void)client_ranges_remove(CLIENT_HOST_RANGES, address, NULL);
     return ACL_SUCCESS;
 }

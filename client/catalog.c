@@ -228,6 +228,26 @@ enum soma_status client_kernel_foresee(const struct soma_command *command,
     return status;
 }
 
+size_t client_kernel_pointers(const struct soma_command *command,
+                              size_t offsets[SOMA_KERNEL_PARAMETERS_MAX])
+{
+    struct soma_kernel_call call = {.row = NULL};
+    size_t count = 0, at = 0;
+    client_tables_lock();
+    if (soma_kernel_read(known.rows, known.count, command, &call, NULL) != SOMA_OK)
+        call.value_count = 0;
+    for (size_t i = 0; i < call.value_count; i++) {
+        enum soma_arg_kind kind = call.row->parameters[i].kind;
+        size_t size = soma_arg_kind_bytes(kind);
+        at = (at + size - 1) / size * size;
+        if (kind == SOMA_ARG_PTR)
+            offsets[count++] = at;
+        at += size;
+    }
+    client_tables_unlock();
+    return count;
+}
+
 void client_catalog_forget(void)
 {
     replace((struct list){NULL, NULL, 0, 0});

@@ -30,6 +30,11 @@ enum soma_status client_kernel_foresee(const struct soma_command *command,
                                        struct soma_kernel_call *call, uint64_t *cost_ns,
                                        struct soma_error *error) SOMA_MUST_USE;
 
+/* Where in the raw argument block of a launch its pointers stand, in bytes; 0: the arguments do not
+ * fit. Returns how many. */
+size_t client_kernel_pointers(const struct soma_command *command,
+                              size_t offsets[SOMA_KERNEL_PARAMETERS_MAX]);
+
 /* Name of the emulated SoC; stays readable. NULL: the error is recorded. */
 const char *client_soc_name(void);
 

@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "error.h"
+#include "shadows.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -82,21 +83,40 @@ static void free_data(const struct client_object *stream, const uint64_t *addres
 
 /* ---- the launch ---- */
 
+static void launch_command(struct soma_command *command, const struct client_launch *launch,
+                           const struct soma_kernel_arg *block, char *name, size_t name_bytes)
+{
+    const char *library = launch->function->library;
+    (void)snprintf(name, name_bytes, "%s%s%s", library, library[0] != '\0' ? "/" : "",
+                   launch->function->name);
+    memory_command(command, SOMA_OP_STREAM_LAUNCH_KERNEL, launch->stream);
+    soma_command_set(command, SOMA_FIELD_stream, launch->stream->id);
+    soma_command_set(command, SOMA_FIELD_block_dim, launch->blocks);
+    command->kernel = (struct soma_text){name, strlen(name)};
+    command->args = (struct soma_kernel_args){block, 1};
+    command->present |= SOMA_HAS(kernel) | SOMA_HAS(args);
+}
+
 static aclError run(const struct client_launch *launch)
 {
     struct soma_command command;
-    char name[sizeof(launch->function->library) + sizeof(launch->function->name)];
-    const char *library = launch->function->library;
-    (void)snprintf(name, sizeof(name), "%s%s%s", library, library[0] != '\0' ? "/" : "",
-                   launch->function->name);
+    char name[2 * sizeof(launch->function->name)];
     struct soma_kernel_arg block = {SOMA_ARG_BYTES, 0, {launch->block, launch->block_size}};
-    memory_command(&command, SOMA_OP_STREAM_LAUNCH_KERNEL, launch->stream);
-    soma_command_set(&command, SOMA_FIELD_stream, launch->stream->id);
-    soma_command_set(&command, SOMA_FIELD_block_dim, launch->blocks);
-    command.kernel = (struct soma_text){name, strlen(name)};
-    command.args = (struct soma_kernel_args){&block, 1};
-    command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
-    return client_call_launch(&command, launch->ticket);
+    launch_command(&command, launch, &block, name, sizeof(name));
+    struct client_shadows shadows;
+    if (!client_shadows_are_needed(launch->block, launch->block_size))
+        return client_call_launch(&command, launch->ticket);
+    aclError error = client_shadows_bring(&shadows, launch->stream, &command);
+    if (error == ACL_SUCCESS) {
+        block.bytes.ptr = shadows.block;
+        error = client_call_launch(&command, launch->ticket);
+        if (error == ACL_SUCCESS)
+            error = client_shadows_take_back(&shadows, launch->stream);
+    } else {
+        free(launch->ticket);
+    }
+    client_shadows_release(&shadows, launch->stream);
+    return error;
 }
 
 /* The block lies in device memory: the stream reads it there, after all that was queued before. */

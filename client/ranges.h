@@ -14,9 +14,11 @@
 struct client_range {
     uint64_t address;
     uint64_t size_bytes;
-    uint32_t device; /* or CLIENT_HOST_RANGES */
-    bool is_pool;    /* the address range of a pool */
-    void *owned;     /* host memory: what to free with the range; else NULL */
+    uint32_t device;   /* or CLIENT_HOST_RANGES */
+    bool is_pool;      /* the address range of a pool */
+    void *owned;       /* host memory: what to free with the range; else NULL */
+    bool is_mapped;    /* host memory that is registered: kernels reach it; what is owned they do */
+    bool is_read_only; /* they do not write to it */
 };
 
 /* Make room and add; false: no memory. A range that overlaps an old one replaces it: the service

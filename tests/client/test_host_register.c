@@ -50,13 +50,79 @@ static void test_registering(void)
     (void)GIVES(ACL_SUCCESS, aclrtPointerGetAttributes(memory, &attributes));
     (void)EXPECT(attributes.location.type == ACL_MEM_LOCATION_TYPE_UNREGISTERED, "gone");
     (void)GIVES(ACL_SUCCESS, aclrtMallocHost(&pinned, 64));
-    (void)GIVES(TWICE, aclrtHostRegisterV2(pinned, 64, ACL_HOST_REG_PINNED));
+    (void)GIVES(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(pinned));
+    (void)GIVES(BAD, aclrtHostRegisterV2(pinned, 1 << 20, ACL_HOST_REG_PINNED));
+    (void)GIVES(ACL_SUCCESS, aclrtHostRegisterV2(pinned, 64, ACL_HOST_REG_MAPPED));
+    (void)GIVES(TWICE, aclrtHostRegisterV2(pinned, 64, ACL_HOST_REG_MAPPED));
+    (void)GIVES(ACL_SUCCESS, aclrtHostUnregister(pinned));
     (void)GIVES(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(pinned));
     (void)GIVES(ACL_SUCCESS, aclrtHostGetDevicePointer(pinned, &device, 0));
     (void)GIVES(ACL_SUCCESS, aclrtFreeHost(pinned));
     (void)GIVES(ACL_SUCCESS, aclrtResetDevice(0));
     (void)GIVES(ACL_ERROR_RT_CONTEXT_NULL, aclrtHostUnregister(memory));
     (void)GIVES(ACL_ERROR_RT_CONTEXT_NULL, aclrtHostRegisterV2(memory, 1, ACL_HOST_REG_PINNED));
+    fixture_end();
+}
+
+/* "Zero copy": kernels read and write memory of the host where its device address is given. */
+static void test_kernels_reach_it(void)
+{
+    enum { HALVES = 2048, FAULT = ACL_ERROR_RT_AICORE_EXCEPTION };
+    static _Alignas(4096) aclFloat16 two[4096], locked[4096]; /* registered by halves */
+    aclrtBinHandle library = NULL;
+    aclrtFuncHandle add = NULL;
+    aclFloat16 *pinned = NULL;
+    void *x = NULL, *y = NULL, *z = NULL;
+    size_t free_before = 0, free_after = 0, total = 0;
+    fixture_begin();
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryLoadFromFile("zero_copy.o", NULL, &library));
+    (void)GIVES(ACL_SUCCESS, aclrtBinaryGetFunction(library, "add_custom", &add));
+    (void)GIVES(ACL_SUCCESS, aclrtGetMemInfo(ACL_HBM_MEM, &free_before, &total));
+    (void)GIVES(ACL_SUCCESS, aclrtMallocHost((void **)&pinned, HALVES * 2));
+    (void)GIVES(ACL_SUCCESS, aclrtHostRegisterV2(pinned, HALVES * 2, ACL_HOST_REG_MAPPED));
+    (void)GIVES(ACL_SUCCESS, aclrtHostRegisterV2(two, sizeof(two), ACL_HOST_REG_MAPPED));
+    (void)GIVES(ACL_SUCCESS, aclrtHostRegisterV2(locked, sizeof(locked), ACL_HOST_REG_PINNED));
+    for (unsigned i = 0; i < HALVES; i++)
+        pinned[i] = two[i] = two[HALVES + i] = locked[i] = aclFloatToFloat16((float)(i % 100));
+    (void)GIVES(ACL_SUCCESS, aclrtHostGetDevicePointer(pinned, &x, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtHostGetDevicePointer(two, &y, 0));
+    (void)GIVES(ACL_SUCCESS, aclrtHostGetDevicePointer(two + 2048, &z, 0));
+    struct {
+        void *x, *y, *z;
+        uint32_t count, type;
+    } block = {x, y, z, HALVES - 1, ACL_FLOAT16};
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(add, 8, &block, sizeof(block), NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(NULL));
+    for (unsigned i = 0; i < HALVES - 1; i++)
+        (void)EXPECT(two[HALVES + i] == aclFloatToFloat16((float)(i % 100 * 2)) &&
+                         two[i] == pinned[i],
+                     "element %u is 0x%x", i, two[HALVES + i]);
+    (void)EXPECT(two[2 * HALVES - 1] == pinned[HALVES - 1], "behind the sum");
+    (void)EXPECT(block.z == z, "the program's arguments were changed");
+    /* The whole range, without a count, and the same memory read and written. */
+    block.z = x;
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(add, 8, &block, 24, NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(NULL));
+    (void)EXPECT(pinned[7] == aclFloatToFloat16(14.0f), "0x%x", pinned[7]);
+    /* What is only page-locked has no device address; a kernel that fails changes nothing. */
+    block.y = locked;
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(add, 8, &block, sizeof(block), NULL));
+    (void)GIVES(FAULT, aclrtSynchronizeStream(NULL));
+    (void)EXPECT(pinned[7] == aclFloatToFloat16(14.0f), "0x%x", pinned[7]);
+    (void)GIVES(ACL_SUCCESS, aclrtHostUnregister(locked));
+    (void)GIVES(ACL_SUCCESS, aclrtHostRegisterV2(locked, sizeof(locked),
+                                                 ACL_HOST_REG_MAPPED | ACL_HOST_REG_READONLY));
+    block.z = locked;
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(add, 8, &block, sizeof(block), NULL));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(NULL));
+    (void)EXPECT(locked[9] == aclFloatToFloat16(9.0f), "read-only memory was written");
+    (void)GIVES(ACL_SUCCESS, aclrtHostUnregister(locked));
+    (void)GIVES(ACL_SUCCESS, aclrtHostUnregister(two));
+    (void)GIVES(ACL_SUCCESS, aclrtHostUnregister(pinned));
+    (void)GIVES(ACL_SUCCESS, aclrtFreeHost(pinned));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeDevice());
+    (void)GIVES(ACL_SUCCESS, aclrtGetMemInfo(ACL_HBM_MEM, &free_after, &total));
+    (void)EXPECT(free_before == free_after, "%zu bytes stayed", free_before - free_after);
     fixture_end();
 }
 
@@ -123,6 +189,7 @@ static void test_usage(void)
 
 static const struct client_test tests[] = {
     {"registering", test_registering},
+    {"kernels reach it", test_kernels_reach_it},
     {"batches", test_batches},
     {"usage", test_usage},
     {NULL, NULL},
