@@ -42,7 +42,7 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 # All that has threads or talks to what has them.
-threaded='^(http|conformance.*|acl_unsupported|client|client_(pipelined|unpipelined|flushed|process|pipeline|cut_unpipelined))$'
+threaded='^(http|conformance.*|acl_unsupported|acl_program.*|client|client_(pipelined|unpipelined|flushed|process|pipeline|cut_unpipelined|mixed|mixed_unpipelined))$'
 
 case "${1:-all}" in
 release) run_preset release ;;
