@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TTL_SECONDS_DEFAULT 60
@@ -35,6 +36,7 @@ static struct client_session *current;   /* NULL: none is open */
 static struct client_session *of_parent; /* after fork: kept, never used */
 static uint64_t init_count;              /* aclInit calls that were not undone */
 static bool is_finalized;                /* aclFinalize came last */
+static bool is_exiting;                  /* the process ends: nothing is opened any more */
 
 /* ---- opening ---- */
 
@@ -277,6 +279,8 @@ static aclError require_locked(void)
     static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
     if (current != NULL)
         return ACL_SUCCESS;
+    if (is_exiting)
+        return client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the process is ending");
     (void)pthread_once(&forks_watched, watch_forks);
     client_addresses_reserve();
     hold_standard_files();
@@ -405,13 +409,27 @@ aclError client_session_finalize_one(uint64_t *left)
     return is_repeated ? fail_repeated() : ACL_SUCCESS;
 }
 
-/* The end of the process, after the program's own exit handlers and destructors. A thread may still
- * hold the lock, or a signal handler has called exit while its thread was inside a call, which may
- * hold any lock: then the kernel ends a private server and the lease ends the session. */
+/* Take the lock unless somebody keeps it for long. (ThreadSanitizer knows no timed locks.) */
+static bool lock_at_exit(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    bool locked = pthread_mutex_trylock(&lock) == 0;
+    for (int ms = 0; !locked && ms < EXIT_TIMEOUT_MS; ms++) {
+        (void)nanosleep(&pause, NULL);
+        locked = pthread_mutex_trylock(&lock) == 0;
+    }
+    return locked;
+}
+
+/* The end of the process, after the program's own exit handlers and destructors. Other threads may
+ * go on until it is over. One may hold the lock for long, or a signal handler has called exit while
+ * its thread was inside a call, which may hold any lock: then the kernel ends a private server and
+ * the lease ends the session. */
 __attribute__((destructor)) static void end_with_process(void)
 {
-    if (calls_inside > 0 || pthread_mutex_trylock(&lock) != 0)
+    if (calls_inside > 0 || !lock_at_exit())
         return;
+    is_exiting = true;
     end_locked(EXIT_TIMEOUT_MS);
     (void)pthread_mutex_unlock(&lock);
     client_curl_thread_end();

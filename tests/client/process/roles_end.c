@@ -109,6 +109,8 @@ static int exit_while_busy(void)
     static struct busy busy;
     pthread_t threads[THREADS];
     start_busy(&busy, threads);
+    for (int i = 0; i < THREADS; i++)
+        (void)pthread_detach(threads[i]);
     exit(0);
 }
 
