@@ -255,6 +255,8 @@ aclError client_managed_before(struct client_session *session, const struct soma
         if (error == ACL_SUCCESS)
             error = bring_at(session, command->counter);
         break;
+    case SOMA_OP_STREAM_WRITE_VALUE:
+    case SOMA_OP_STREAM_WAIT_VALUE:
     case SOMA_OP_MEMORY_SET:
     case SOMA_OP_MEMORY_WRITE:
     case SOMA_OP_MEMORY_READ: error = bring_at(session, command->ptr); break;

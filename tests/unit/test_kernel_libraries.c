@@ -187,6 +187,76 @@ static void test_large_blocks(void)
     tear_down(&f);
 }
 
+/* Run a command on addresses or physical memory; which fields depends on the op. */
+static uint64_t run_memory(struct fixture *f, enum soma_op op, uint64_t ptr, uint64_t physical)
+{
+    struct soma_command command;
+    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
+    soma_command_init(&command, op);
+    if (op == SOMA_OP_MEMORY_RESERVE || op == SOMA_OP_MEMORY_MALLOC_MANAGED)
+        soma_command_set(&command, SOMA_FIELD_size, 4 * SOMA_GRANULE_BYTES);
+    else
+        soma_command_set(&command, SOMA_FIELD_size, SOMA_GRANULE_BYTES);
+    soma_command_set(&command, SOMA_FIELD_device, 0);
+    soma_command_set(&command, SOMA_FIELD_ptr, ptr);
+    soma_command_set(&command, SOMA_FIELD_physical, physical);
+    EXPECT(engine_apply(f->engine, &command, &result, &f->error) == SOMA_OK, "%s",
+           f->error.message);
+    return result.message == SOMA_MESSAGE_PHYSICAL       ? result.u.physical.physical
+           : result.message == SOMA_MESSAGE_MEMORY_BLOCK ? result.u.memory_block.ptr
+                                                         : 0;
+}
+
+/* Bytes that may lie in several mappings. */
+static void access_bytes(struct fixture *f, uint64_t address, void *bytes, size_t size, bool writes)
+{
+    struct engine_bytes table = bytes_table(f->bytes);
+    struct engine_piece piece;
+    for (size_t at = 0, part; at < size; at += part) {
+        engine_translate(f->engine, address + at, &piece);
+        part = piece.bytes < size - at ? (size_t)piece.bytes : size - at;
+        enum soma_status status =
+            writes ? table.write(table.ctx, piece.address, (char *)bytes + at, part, &f->error)
+                   : table.read(table.ctx, piece.address, (char *)bytes + at, part, &f->error);
+        EXPECT(status == SOMA_OK, "%s", f->error.message);
+    }
+}
+
+/* A pointer into mapped memory leads to all mappings around it that touch; in managed memory. */
+static void test_mapped_memory(void)
+{
+    struct fixture f;
+    uint32_t numbers[8];
+    unsigned char poked = 0;
+    set_up(&f, 5000, UINT64_C(1) << 30);
+    uint64_t base = run_memory(&f, SOMA_OP_MEMORY_RESERVE, 0, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t physical = run_memory(&f, SOMA_OP_MEMORY_MALLOC_PHYSICAL, 0, 0);
+        (void)run_memory(&f, SOMA_OP_MEMORY_MAP, base + (2 - i) * SOMA_GRANULE_BYTES, physical);
+    }
+    uint64_t managed = run_memory(&f, SOMA_OP_MEMORY_MALLOC_MANAGED, 0, 0);
+    const uint64_t places[] = {base + SOMA_GRANULE_BYTES - 16, managed + 64};
+    for (size_t p = 0; p < 2; p++) {
+        for (uint32_t i = 0; i < 8; i++)
+            numbers[i] = 10 * i;
+        access_bytes(&f, places[p], numbers, sizeof(numbers), true);
+        EXPECT(launch(&f, "EasyOP", 8, &places[p], 8) == SOMA_OK, "%s", f.error.message);
+        access_bytes(&f, places[p], numbers, sizeof(numbers), false);
+        for (uint32_t i = 0; i < 8; i++)
+            EXPECT(numbers[i] == 10 * i + 1, "place %zu: x[%u] is %u", p, i, numbers[i]);
+    }
+    uint64_t args[2] = {base + 5, 3 * SOMA_GRANULE_BYTES - 6};
+    EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
+    access_bytes(&f, base + 3 * SOMA_GRANULE_BYTES - 1, &poked, 1, false);
+    EXPECT(poked == 1, "%u", poked);
+    args[1]++;
+    EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_KERNEL_FAULT, "behind the last");
+    (void)run_memory(&f, SOMA_OP_MEMORY_UNMAP, base + SOMA_GRANULE_BYTES, 0);
+    args[1] = SOMA_GRANULE_BYTES;
+    EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_KERNEL_FAULT, "in the hole");
+    tear_down(&f);
+}
+
 /* ---- what they do wrong ---- */
 
 static void test_failures(void)
@@ -306,8 +376,12 @@ static void test_loading(void)
 }
 
 static const struct soma_test tests[] = {
-    {"results", test_results},   {"large blocks", test_large_blocks},
-    {"failures", test_failures}, {"a worker that ends", test_a_worker_that_ends},
-    {"loading", test_loading},   {NULL, NULL},
+    {"results", test_results},
+    {"large blocks", test_large_blocks},
+    {"mapped and managed memory", test_mapped_memory},
+    {"failures", test_failures},
+    {"a worker that ends", test_a_worker_that_ends},
+    {"loading", test_loading},
+    {NULL, NULL},
 };
 const struct soma_suite suite_kernel_libraries = {"kernel libraries", tests};

@@ -178,7 +178,7 @@ static void test_mask(void)
     mask[COUNT / 8] = 0x55;
     random_make(&what, 0, COUNT, mask);
     for (size_t i = 0; i < COUNT; i++)
-        kept += mask[i / 8] >> i % 8 & 1u;
+        kept += ((unsigned)mask[i / 8] >> i % 8) & 1u;
     EXPECT(fabs((double)kept / COUNT - 0.6) < 0.02, "%zu of %d kept", kept, (int)COUNT);
     EXPECT(mask[COUNT / 8] == 0x55, "wrote behind the mask");
 }
