@@ -204,7 +204,7 @@ aclError aclrtGetOpTimeOutInterval(uint64_t *interval)
 
 /* ---- number overflow ---- */
 
-static _Atomic int sat_mode = ACL_RT_OVERFLOW_MODE_SATURATION;
+static _Atomic int sat_mode = ACL_RT_OVERFLOW_MODE_INFNAN;
 
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
 {

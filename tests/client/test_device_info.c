@@ -196,11 +196,11 @@ static void test_options(void)
     (void)GIVES(PARAM, aclrtGetDeviceSatMode(NULL));
     (void)GIVES(BAD, aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_UNDEF));
     (void)GIVES(ACL_SUCCESS, aclrtGetDeviceSatMode(&mode));
+    (void)EXPECT(mode == ACL_RT_OVERFLOW_MODE_INFNAN, "%d by default", (int)mode);
+    (void)GIVES(ACL_SUCCESS, aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
+    (void)GIVES(ACL_SUCCESS, aclrtGetDeviceSatMode(&mode));
     (void)EXPECT(mode == ACL_RT_OVERFLOW_MODE_SATURATION, "%d", (int)mode);
     (void)GIVES(ACL_SUCCESS, aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN));
-    (void)GIVES(ACL_SUCCESS, aclrtGetDeviceSatMode(&mode));
-    (void)EXPECT(mode == ACL_RT_OVERFLOW_MODE_INFNAN, "%d", (int)mode);
-    (void)GIVES(ACL_SUCCESS, aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
     (void)GIVES(PARAM, aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, NULL));
     (void)GIVES(PARAM, aclrtSetSysParamOpt((aclSysParamOpt)4, 1));
     (void)GIVES(PARAM, aclrtCtxSetSysParamOpt(ACL_OPT_ENABLE_KERNEL_EARLY_START, 1));
