@@ -167,10 +167,11 @@ typedef enum aclrtHostMemMapCapability {
 } aclrtHostMemMapCapability;
 
 /* Register memory of the program as page-locked. Its device address is ptr itself: copies and fills
- * reach it there; a kernel that touches it fails with 507015, because kernels run in the service.
+ * reach it there, and kernels that get it as an argument: the range goes to the service with the
+ * launch, and what the kernel changed comes back before the launch returns.
  *   devPtr  out
- * Errors: 100000 NULL, size 0; 107002; 207000 unknown type; 507910 some of it is registered, or of
- * aclrtMallocHost; 107000 device memory. */
+ * Errors: 100000 NULL, size 0; 107002; 207000 unknown type; 507910 some of it is registered; 107000
+ * device memory, or more than a block of aclrtMallocHost. */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type,
                                                void **devPtr);
 

@@ -324,6 +324,11 @@ void fake_service_use_somad(const char *path)
     somad_path = path;
 }
 
+bool fake_service_is_real(void)
+{
+    return somad_path != NULL;
+}
+
 void fake_service_start(void)
 {
     (void)setenv("SOMA_QUIET", "1", 1);

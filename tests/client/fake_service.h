@@ -9,6 +9,7 @@
 
 /* Instead of the fake, let the client start real servers from this program; NULL: the fake. */
 void fake_service_use_somad(const char *path);
+bool fake_service_is_real(void);
 
 /* From now on the client talks to the fake; its environment is set as tests need it. */
 void fake_service_start(void);

@@ -27,6 +27,7 @@ struct client_suite {
     S(mempool, 0)                                                                                  \
     S(memory, 0)                                                                                   \
     S(kernel, 0)                                                                                   \
+    S(kernel_dir, 0)                                                                               \
     S(tasks, 0)                                                                                    \
     S(memory_map, 0)                                                                               \
     S(managed, 0)                                                                                  \

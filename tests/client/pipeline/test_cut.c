@@ -81,6 +81,39 @@ static void launch(struct scene *scene, unsigned round)
     (void)EXPECT(told == (int32_t)round + 1, "the kernel ran %d times, not %u", told, round + 1);
 }
 
+/* Launches that do not wait, one of which fails: each runs once, and the failure is told once. */
+static void launch_and_fail(struct scene *scene, unsigned round)
+{
+    enum { FAULT = ACL_ERROR_RT_AICORE_EXCEPTION };
+    static void *counter, *one; /* of this round's session */
+    static aclrtFuncHandle add;
+    int32_t value = 1, told = -1;
+    if (round == 0) {
+        aclrtBinHandle library = NULL;
+        counter = scene_malloc(scene, 4);
+        one = scene_malloc(scene, 4);
+        (void)GIVES(ACL_SUCCESS, aclrtBinaryLoadFromFile("add_custom.o", NULL, &library));
+        (void)GIVES(ACL_SUCCESS, aclrtBinaryGetFunction(library, "add_custom", &add));
+        (void)GIVES(ACL_SUCCESS, aclrtMemsetAsync(counter, 4, 0, 4, scene->stream));
+        (void)GIVES(ACL_SUCCESS,
+                    aclrtMemcpyAsync(one, 4, &value, 4, ACL_MEMCPY_HOST_TO_DEVICE, scene->stream));
+        (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+    }
+    struct {
+        void *x, *y, *z;
+        uint32_t count, type;
+    } good = {counter, one, counter, 1, ACL_INT32},
+      bad = {(void *)(uintptr_t)0x4242, one, counter, 1, ACL_INT32};
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(add, 1, &good, sizeof(good), scene->stream));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(add, 1, &bad, sizeof(bad), scene->stream));
+    (void)GIVES(ACL_SUCCESS, aclrtLaunchKernel(add, 1, &good, sizeof(good), scene->stream));
+    (void)GIVES(FAULT, aclrtSynchronizeStream(scene->stream));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene->stream));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(&told, 4, counter, 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    (void)EXPECT(told == 2 * ((int32_t)round + 1), "kernels ran %d times, not %u", told,
+                 2 * (round + 1));
+}
+
 /* Rounds until one passes more bytes than the cut allows, each cut one step later. */
 static void cut_rounds(round_fn *run, enum proxy_side side, long step)
 {
@@ -135,6 +168,8 @@ static void test_launches(void)
 {
     cut_rounds(launch, PROXY_REQUEST, 3);
     cut_rounds(launch, PROXY_ANSWER, 1);
+    cut_rounds(launch_and_fail, PROXY_REQUEST, 7);
+    cut_rounds(launch_and_fail, PROXY_ANSWER, 5);
 }
 
 /* A connection that breaks each time it is used ends the calls with 507901, soon; and for good,
