@@ -12,6 +12,8 @@ bool conformance_name(cJSON *names, const char *name, const char *op, const cJSO
     static const char *const created[][2] = {
         {"stream.create", "stream"},
         {"event.create", "event"},
+        {"notify.create", "notify"},
+        {"stream.launchHostFunc", "hostFunc"},
         {"pool.create", "pool"},
         {"pool.malloc", "ptr"},
         {"memory.malloc", "ptr"},

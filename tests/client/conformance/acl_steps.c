@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "pipe_steps.h"
+#include "raw_steps.h"
 #include "wire.h"
 
 #include <inttypes.h>
@@ -488,7 +489,7 @@ static int find(const char *op)
 
 bool acl_steps_can(const char *op)
 {
-    return find(op) >= 0 || pipe_steps_can(op);
+    return find(op) >= 0 || pipe_steps_can(op) || raw_steps_can(op);
 }
 
 /* The reason stands in brackets at the end of texts that came from the service. */
@@ -513,13 +514,17 @@ static cJSON *describe_error(aclError number_of_error)
 cJSON *acl_steps_run(const cJSON *step)
 {
     const cJSON *op = field(step, "op");
-    int row = cJSON_IsString(op) ? find(op->valuestring) : -1;
-    if (row < 0 && !(cJSON_IsString(op) && pipe_steps_can(op->valuestring)))
+    if (!cJSON_IsString(op) || !acl_steps_can(op->valuestring))
         return NULL;
+    int row = find(op->valuestring);
     cJSON *answer = cJSON_CreateObject();
     aclError error = aclrtSetDevice((int32_t)number(step, "device", 0));
-    if (error == ACL_SUCCESS)
-        error = row < 0 ? pipe_steps_run(step, answer) : rows[row].run(step, answer);
+    if (error == ACL_SUCCESS && row >= 0)
+        error = rows[row].run(step, answer);
+    else if (error == ACL_SUCCESS && raw_steps_can(op->valuestring))
+        error = raw_steps_run(step, &answer);
+    else if (error == ACL_SUCCESS)
+        error = pipe_steps_run(step, answer);
     if (error == ACL_SUCCESS)
         return answer;
     cJSON_Delete(answer);

@@ -8,6 +8,7 @@
 #include "runner.h"
 
 #include "acl_steps.h"
+#include "raw_steps.h"
 #include "vary_batches.h"
 
 #include <dirent.h>
@@ -46,7 +47,7 @@ static const struct {
 
 static bool is_told(const char *op, const char *field)
 {
-    if (strncmp(op, "pipe.", 5) == 0)
+    if (strncmp(op, "pipe.", 5) == 0 || raw_steps_can(op))
         return true;
     for (size_t i = 0; i < sizeof(told_fields) / sizeof(told_fields[0]); i++) {
         for (size_t f = 0; f < 9 && told_fields[i].fields[f] != NULL; f++) {

@@ -212,6 +212,50 @@ static int fork_while_busy(void)
     return 0;
 }
 
+/* ---- functions of the program in streams ---- */
+
+static atomic_uint functions_begun;
+
+static void run_for_ever(void *args)
+{
+    (void)args;
+    atomic_fetch_add(&functions_begun, 1);
+    for (;;)
+        pause_ms(1000);
+}
+
+/* One runs, others wait behind it and for what never comes: the process does not. */
+static int exit_with_functions(void)
+{
+    aclrtStream stream = NULL;
+    aclrtNotify notify = NULL;
+    begin();
+    NEED(ACL_SUCCESS, aclrtCreateStream(&stream));
+    NEED(ACL_SUCCESS, aclrtCreateNotify(&notify, 0));
+    NEED(ACL_SUCCESS, aclrtWaitAndResetNotify(notify, stream, 0));
+    NEED(ACL_SUCCESS, aclrtLaunchHostFunc(stream, run_for_ever, NULL));
+    NEED(ACL_SUCCESS, aclrtLaunchHostFunc(NULL, run_for_ever, NULL));
+    NEED(ACL_SUCCESS, aclrtLaunchHostFunc(NULL, run_for_ever, NULL));
+    while (atomic_load(&functions_begun) == 0)
+        pause_ms(1);
+    exit(0);
+}
+
+static void end_the_process(void *args)
+{
+    exit(*(const int *)args);
+}
+
+static int function_exits(void)
+{
+    int code = 0;
+    begin();
+    NEED(ACL_SUCCESS, aclrtLaunchHostFunc(NULL, end_the_process, &code));
+    (void)aclrtSynchronizeDevice();
+    pause_ms(60000);
+    return 1;
+}
+
 int role_run_end(const char *role)
 {
     static const struct {
@@ -221,6 +265,8 @@ int role_run_end(const char *role)
         {"exit_with_work", exit_with_work},
         {"exit_while_busy", exit_while_busy},
         {"finalize_while_busy", finalize_while_busy},
+        {"exit_with_functions", exit_with_functions},
+        {"function_exits", function_exits},
         {"handler_exits", handler_exits},
         {"handler_exits_a_wait", handler_exits_a_wait},
         {"fork_quietly", fork_quietly},

@@ -34,6 +34,8 @@ static void test_programs_run(void)
                                         "fork",
                                         "exit_while_waiting",
                                         "exit_with_work",
+                                        "exit_with_functions",
+                                        "function_exits",
                                         "fork_quietly",
                                         "exit_while_busy",
                                         "fork_while_busy",

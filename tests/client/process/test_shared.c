@@ -29,6 +29,7 @@ static void test_programs_run_on_a_shared_server(void)
                                         "fork",
                                         "exit_while_waiting",
                                         "exit_with_work",
+                                        "exit_with_functions",
                                         "fork_quietly",
                                         "exit_while_busy",
                                         "fork_while_busy",
