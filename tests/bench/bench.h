@@ -70,6 +70,7 @@ bool group_engine(struct bench *bench);
 bool group_unary(struct bench *bench);
 bool group_sessions(struct bench *bench);
 bool group_pipeline(struct bench *bench);
+bool group_copies(struct bench *bench);
 bool group_json(struct bench *bench);
 
 #endif

@@ -1,12 +1,10 @@
 /* The C client, pipelined: what a program with libascendcl.so sees.
  *   pairs    MallocAsync and FreeAsync, 10,000 pairs between two synchronises, all confirmed
- *   malloc   time inside the call, as the program sees it, beside the engine called directly
- *   h2d, d2h copies of 64 MiB, beside the same bytes through a loopback socket */
+ *   malloc   time inside the call, as the program sees it, beside the engine called directly */
 #include "acl/acl.h"
 #include "bench.h"
 #include "engine.h"
 #include "grpc_peer.h"
-#include "loopback.h"
 #include "redis_peer.h"
 #include "service.h"
 
@@ -14,8 +12,6 @@
 #include <string.h>
 
 #define PAIRS_PER_SYNC 10000u
-#define BLOCK_BYTES ((size_t)64 << 20)
-#define BLOCK_BYTES_QUICK ((size_t)1 << 20)
 #define CALLS 100000u /* whose times are kept for a median */
 #define CALLS_QUICK 2000u
 
@@ -233,63 +229,10 @@ static bool add_call(struct bench *bench, struct client *client)
     return good;
 }
 
-/* ---- copies ---- */
-
-/* GB/s of copies of whole blocks in one direction. */
-static bool measure_copies(struct client *client, char *host, void *device, size_t bytes,
-                           bool is_out, double seconds, struct bench_series *rates)
-{
-    double start = bench_now(), now = start, copied = 0;
-    while (now - start < seconds) {
-        aclError error = is_out
-                             ? aclrtMemcpy(device, bytes, host, bytes, ACL_MEMCPY_HOST_TO_DEVICE)
-                             : aclrtMemcpy(host, bytes, device, bytes, ACL_MEMCPY_DEVICE_TO_HOST);
-        if (!need(error, "aclrtMemcpy"))
-            return false;
-        copied += (double)bytes;
-        now = bench_now();
-    }
-    (void)client;
-    bench_series_add(rates, copied / (now - start) / 1e9);
-    return true;
-}
-
-static bool add_copies(struct bench *bench, struct client *client)
-{
-    struct bench_row out = {.name = "pipeline.h2d",
-                            .unit = "GB/s",
-                            .peer = "the bytes through a loopback socket",
-                            .goal = BENCH_AT_LEAST,
-                            .goal_ratio = 0.7};
-    struct bench_row in = out;
-    in.name = "pipeline.d2h";
-    size_t bytes = bench->options.is_quick ? BLOCK_BYTES_QUICK : BLOCK_BYTES;
-    double seconds = bench->options.seconds;
-    char *host = malloc(bytes), *back = malloc(bytes);
-    void *device = NULL;
-    bool good = host != NULL && back != NULL &&
-                NEED(aclrtMalloc(&device, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
-    for (size_t i = 0; good && i < bytes; i++)
-        host[i] = (char)(i * 2654435761u >> 24);
-    for (unsigned round = 0; good && round < bench->options.rounds; round++) {
-        good = measure_copies(client, host, device, bytes, true, seconds, &out.values) &&
-               measure_copies(client, back, device, bytes, false, seconds, &in.values) &&
-               loopback_measure(bytes, seconds, &out.peer_values);
-    }
-    in.peer_values = out.peer_values;
-    if (good && memcmp(host, back, bytes) != 0)
-        good = bench_fail("other bytes came back");
-    free(host);
-    free(back);
-    bench_add(bench, &out);
-    bench_add(bench, &in);
-    return good;
-}
-
 bool group_pipeline(struct bench *bench)
 {
     struct client client;
     memset(&client, 0, sizeof(client));
     return client_start(&client) && add_pairs(bench, &client) && add_call(bench, &client) &&
-           add_copies(bench, &client) && client_stop(&client);
+           client_stop(&client);
 }

@@ -12,8 +12,8 @@ static const struct {
     const char *name;
     bool (*run)(struct bench *bench);
 } groups[] = {
-    {"engine", group_engine}, {"unary", group_unary},       {"pipeline", group_pipeline},
-    {"json", group_json},     {"sessions", group_sessions},
+    {"engine", group_engine}, {"unary", group_unary}, {"pipeline", group_pipeline},
+    {"copies", group_copies}, {"json", group_json},   {"sessions", group_sessions},
 };
 
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))

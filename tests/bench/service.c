@@ -71,14 +71,22 @@ static enum MHD_Result answer_constant(void *cls, struct MHD_Connection *mhd, co
 
 static bool start_server(struct soma_server **server)
 {
-    char *arguments[] = {(char[]){"somad"},       (char[]){"--listen"}, (char[]){"127.0.0.1:0"},
-                         (char[]){"--log-level"}, (char[]){"error"},    NULL};
+    char path[SERVICE_URL_BYTES];
+    char *arguments[] = {(char[]){"somad"},
+                         (char[]){"--listen"},
+                         (char[]){"127.0.0.1:0"},
+                         (char[]){"--listen"},
+                         path,
+                         (char[]){"--log-level"},
+                         (char[]){"error"},
+                         NULL};
+    (void)snprintf(path, sizeof(path), "unix:/tmp/soma-bench-%d.sock", (int)getpid());
     char *environment[] = {NULL};
     struct soma_config config;
     char error[CONFIG_ERROR_BYTES];
     if (!soma_config_init(&config))
         return bench_fail("no memory");
-    bool good = soma_config_load(&config, 5, arguments, environment, error) &&
+    bool good = soma_config_load(&config, 7, arguments, environment, error) &&
                 soma_server_start(&config, server, error);
     soma_config_release(&config);
     return good || bench_fail("%s", error);
@@ -99,11 +107,12 @@ static void serve(struct soma_server *server, int out, int control)
     struct constant prepared = {make_response(service_malloc_answer),
                                 make_response(service_free_answer)};
     struct listener listeners[2] = {{.fd = -1}, {.fd = -1}};
-    char lines[3 * SERVICE_URL_BYTES + 3], byte;
+    char lines[4 * SERVICE_URL_BYTES + 4], byte;
     if (serve_constant(server, &each, &listeners[0]) &&
         serve_constant(server, &prepared, &listeners[1])) {
-        int len = snprintf(lines, sizeof(lines), "%s\n%s\n%s\n", soma_server_address(server, 0),
-                           listeners[0].address, listeners[1].address);
+        int len =
+            snprintf(lines, sizeof(lines), "%s\n%s\n%s\n%s\n", soma_server_address(server, 0),
+                     soma_server_address(server, 1), listeners[0].address, listeners[1].address);
         if (write(out, lines, (size_t)len) == len)
             while (read(control, &byte, 1) > 0)
                 ;
@@ -130,7 +139,8 @@ static _Noreturn void run_child(int out, int control)
 static bool read_urls(struct service *service, int in)
 {
     FILE *file = fdopen(in, "r");
-    char *const urls[] = {service->url, service->constant_url, service->prepared_url};
+    char *const urls[] = {service->url, service->unix_url, service->constant_url,
+                          service->prepared_url};
     bool good = file != NULL;
     for (size_t i = 0; good && i < sizeof(urls) / sizeof(urls[0]); i++) {
         good = fgets(urls[i], SERVICE_URL_BYTES, file) != NULL;

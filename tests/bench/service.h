@@ -15,6 +15,7 @@ struct service {
     pid_t pid;
     int control; /* closing it ends the process */
     char url[SERVICE_URL_BYTES];
+    char unix_url[SERVICE_URL_BYTES];     /* of the same server: unix:PATH */
     char constant_url[SERVICE_URL_BYTES]; /* a response for each answer */
     char prepared_url[SERVICE_URL_BYTES]; /* made beforehand */
 };
