@@ -59,6 +59,7 @@ struct soma_suite {
     S(reduce)                                                                                      \
     S(bytes)                                                                                       \
     S(snapshot)                                                                                    \
+    S(bodies)                                                                                      \
     S(kernels)                                                                                     \
     S(kernel_libraries)                                                                            \
     S(idempotency)                                                                                 \

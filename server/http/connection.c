@@ -3,6 +3,7 @@
 
 #include "metrics.h"
 #include "mhd_errors.h"
+#include "mhd_wait.h"
 #include "reply.h"
 #include "tls.h"
 
@@ -92,6 +93,7 @@ void connection_on_notify(void *cls, struct MHD_Connection *mhd, void **ctx,
                           enum MHD_ConnectionNotificationCode code)
 {
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        mhd_wait_mark_thread();
         *ctx = accept_connection(cls, mhd);
     } else if (*ctx != NULL) {
         close_connection(cls, *ctx);

@@ -26,6 +26,7 @@
 #include <bsd/sys/tree.h>
 
 struct auth;
+struct bodies;
 struct snapshot;
 struct executor;
 struct idempotency;
@@ -244,6 +245,7 @@ struct soma_server {
     struct executor *executor;
     struct waiters *waiters;
     struct idempotency *keys; /* of requests that belong to no session */
+    struct bodies *bodies;
     struct listener *listeners;
     size_t listener_count;
     char *no_memory_body; /* what is answered when an answer cannot be made */

@@ -2,7 +2,6 @@
 #include "listener.h"
 
 #include "connection.h"
-#include "mhd_wait.h"
 #include "request.h"
 #include "tls.h"
 
@@ -241,7 +240,6 @@ bool listener_serve(struct listener *listener, struct soma_server *server,
     /* A TLS connection is shut down, which tells the client that it was not cut. */
     if (tls != NULL)
         flags = (flags & ~(unsigned)MHD_USE_TURBO) | MHD_USE_TLS;
-    mhd_wait_prepare();
     listener->daemon = MHD_start_daemon(flags, 0, NULL, NULL, is_ours ? request_on_data : handler,
                                         ctx, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     if (listener->daemon == NULL)

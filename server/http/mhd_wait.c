@@ -3,33 +3,39 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
 typedef int wait_fn(int epfd, struct epoll_event *events, int max_events, int timeout);
 
-static _Atomic(wait_fn *) real_wait; /* of the C library; NULL: not looked for yet */
+static _Thread_local bool is_marked;
+static _Thread_local bool was_full; /* the marked thread's last call; it has one epoll set */
 
-void mhd_wait_prepare(void)
+void mhd_wait_mark_thread(void)
 {
-    wait_fn *found;
-    void *symbol = dlsym(RTLD_NEXT, "epoll_wait");
-    if (symbol == NULL)
-        abort(); /* there is no C library */
-    memcpy(&found, &symbol, sizeof(found));
-    atomic_store_explicit(&real_wait, found, memory_order_relaxed);
+    is_marked = true;
+}
+
+/* The definition of the C library. Looked up once; never changed then. */
+static wait_fn *real_wait(void)
+{
+    static _Atomic(wait_fn *) known;
+    wait_fn *found = atomic_load_explicit(&known, memory_order_relaxed);
+    if (found == NULL) {
+        void *symbol = dlsym(RTLD_NEXT, "epoll_wait");
+        if (symbol == NULL)
+            abort(); /* there is no C library */
+        memcpy(&found, &symbol, sizeof(found));
+        atomic_store_explicit(&known, found, memory_order_relaxed);
+    }
+    return found;
 }
 
 int epoll_wait(int epfd, struct epoll_event *events, int max_events, int timeout)
 {
-    static _Thread_local int full_epfd = -1; /* of the thread's last call, if it came back full */
-    wait_fn *wait = atomic_load_explicit(&real_wait, memory_order_relaxed);
-    if (wait == NULL) {
-        mhd_wait_prepare();
-        wait = atomic_load_explicit(&real_wait, memory_order_relaxed);
-    }
-    int count = wait(epfd, events, max_events, epfd == full_epfd ? 0 : timeout);
-    full_epfd = count == max_events ? epfd : -1;
+    int count = real_wait()(epfd, events, max_events, was_full ? 0 : timeout);
+    was_full = is_marked && count == max_events;
     return count;
 }

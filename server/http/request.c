@@ -4,6 +4,7 @@
 #include "request.h"
 
 #include "auth.h"
+#include "bodies.h"
 #include "connection.h"
 #include "handlers.h"
 #include "headers.h"
@@ -67,7 +68,7 @@ static void drop_body(struct request *req)
     req->body_len = 0;
     if (req->body_capacity <= BODY_BYTES_KEPT)
         return;
-    free(req->body);
+    bodies_give(req->conn->server->bodies, req->body, req->body_capacity);
     req->body = NULL;
     req->body_capacity = 0;
 }
@@ -205,12 +206,28 @@ static enum MHD_Result on_header(struct request *req, const char *path, const ch
 
 /* ---- the body ---- */
 
+/* A body whose length is known to be large gets its memory at once. */
+static bool take_body(struct request *req)
+{
+    size_t capacity;
+    void *body = bodies_take(req->conn->server->bodies, (size_t)req->body_announced, &capacity);
+    if (body == NULL)
+        return false;
+    free(req->body);
+    req->body = body;
+    req->body_capacity = capacity;
+    return true;
+}
+
 static bool grow_body(struct request *req, size_t len)
 {
     size_t needed = req->body_len + len;
     size_t capacity = req->body_capacity > 0 ? req->body_capacity : BODY_BYTES_FIRST;
     if (needed <= req->body_capacity)
         return true;
+    if (req->body_len == 0 && req->body_announced >= BODIES_BYTES_MIN &&
+        needed <= req->body_announced)
+        return take_body(req);
     while (capacity < needed)
         capacity *= 2;
     if (req->body_announced >= needed && req->body_announced < capacity)

@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include "auth.h"
+#include "bodies.h"
 #include "command.h"
 #include "connection.h"
 #include "executor.h"
@@ -103,7 +104,8 @@ static bool create_parts(struct soma_server *server, char error[CONFIG_ERROR_BYT
 {
     server->router = router_create();
     server->keys = idempotency_create();
-    if (server->router == NULL || server->keys == NULL || !reply_prepare(server))
+    server->bodies = bodies_create();
+    if (server->router == NULL || server->keys == NULL || server->bodies == NULL || !reply_prepare(server))
         return fail(error, "no memory to start");
     server->metrics = metrics_create(server->router);
     server->sessions = sessions_create(server);
@@ -276,6 +278,7 @@ void soma_server_stop(struct soma_server *server)
     executor_destroy(server->executor);
     sessions_destroy(server->sessions);
     idempotency_destroy(server->keys);
+    bodies_destroy(server->bodies);
     metrics_destroy(server->metrics);
     kernels_destroy(server->kernels);
     router_destroy(server->router);

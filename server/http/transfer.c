@@ -1,12 +1,13 @@
 /* Below these sizes a copy costs less than what avoids it. */
 #include "transfer.h"
 
+#include "bodies.h"
 #include "sessions.h"
 
 #include <stdlib.h>
 
 #define SNAPSHOT_BYTES (UINT64_C(1) << 17)
-#define GIVEN_BYTES (UINT64_C(1) << 20) /* more than the body that a connection keeps */
+#define GIVEN_BYTES ((uint64_t)BODIES_BYTES_MAX + 1) /* smaller bodies are used again */
 
 enum soma_status transfer_prepare(struct request *req, bool sends_snapshot)
 {

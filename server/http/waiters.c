@@ -2,6 +2,7 @@
  * by it. The thread never blocks on a session: a busy one is prodded through the executor. */
 #include "waiters.h"
 
+#include "bodies.h"
 #include "connection.h"
 #include "executor.h"
 #include "idempotency.h"
@@ -282,6 +283,7 @@ static void tick(struct soma_server *server)
     uint64_t now_ns = monotonic_ns();
     sessions_expire(server->sessions, now_ns);
     connections_sweep(server, now_ns);
+    bodies_sweep(server->bodies);
 }
 
 static void *run_thread(void *ctx)
