@@ -54,7 +54,9 @@
 #define SOMA_BODY_BYTES_DEFAULT UINT64_C(1073741824) /* --max-body */
 #define SOMA_JSON_BODY_BYTES_MAX UINT64_C(67108864)  /* a JSON body, whatever --max-body says */
 #define SOMA_ANSWER_BYTES_MAX UINT64_C(2147483648)   /* of one answer */
-/* The answer of POST /v1/commands may have as many bytes as --max-body, but at least and at most: */
+#define SOMA_LAYOUT_BYTES_MAX UINT64_C(67108864)     /* of a layout as text or SVG */
+/* The answer of POST /v1/commands may have as many bytes as --max-body, but at least and at most:
+ */
 #define SOMA_COMMANDS_ANSWER_BYTES_MIN SOMA_JSON_BODY_BYTES_MAX
 #define SOMA_COMMANDS_ANSWER_BYTES_MAX (SOMA_ANSWER_BYTES_MAX / 2)
 

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 /* Bytes of one picture. The most crowded layouts that are drawn take about one MiB. */
-#define LAYOUT_BYTES_MAX ((size_t)64 << 20)
 
 static const struct {
     const char *kind, *name; /* kind/name */
@@ -107,7 +106,7 @@ void reply_layout(struct request *req)
         reply_result(req, &req->result);
         return;
     }
-    soma_writer_init(&writer, LAYOUT_BYTES_MAX);
+    soma_writer_init(&writer, SOMA_LAYOUT_BYTES_MAX);
     if (form == LAYOUT_SVG)
         layout_svg(&writer, &req->result.u.layout);
     else

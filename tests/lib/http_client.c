@@ -57,11 +57,16 @@ static size_t take_body(char *ptr, size_t size, size_t count, void *user)
 {
     struct http_answer *answer = user;
     size_t len = size * count;
-    char *grown = realloc(answer->body, answer->body_len + len + 1);
-    if (grown == NULL)
-        return 0;
-    memcpy(grown + answer->body_len, ptr, len);
-    answer->body = grown;
+    size_t needed = answer->body_len + len + 1;
+    if (needed > answer->capacity) { /* doubled: under a sanitizer each realloc copies */
+        size_t capacity = needed > 2 * answer->capacity ? needed : 2 * answer->capacity;
+        char *grown = realloc(answer->body, capacity);
+        if (grown == NULL)
+            return 0;
+        answer->body = grown;
+        answer->capacity = capacity;
+    }
+    memcpy(answer->body + answer->body_len, ptr, len);
     answer->body_len += len;
     answer->body[answer->body_len] = '\0';
     return len;
@@ -149,7 +154,7 @@ void http_answer_release(struct http_answer *answer)
 {
     free(answer->body);
     answer->body = NULL;
-    answer->body_len = 0;
+    answer->body_len = answer->capacity = 0;
 }
 
 void http_escape(char *to, size_t to_bytes, const char *text)

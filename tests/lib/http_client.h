@@ -20,6 +20,7 @@ struct http_answer {
     long status;
     char *body; /* NUL behind it; never NULL once http_send succeeded */
     size_t body_len;
+    size_t capacity;        /* bytes at body */
     char content_type[128]; /* "" when there is none */
 };
 
