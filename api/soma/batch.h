@@ -85,6 +85,10 @@ enum soma_status soma_batch_next(struct soma_batch_reader *reader, struct wire_a
                                  struct soma_command *command,
                                  struct soma_error *error) SOMA_MUST_USE;
 
+/* Whether the commands that are not taken yet set, copy, reduce or draw at least so many bytes of
+ * memory in all, as far as the batch can be read. Changes nothing. */
+bool soma_batch_moves(const struct soma_batch_reader *reader, uint64_t bytes);
+
 /* ---- answers ---- */
 
 struct soma_batch_answer {

@@ -371,3 +371,40 @@ enum soma_status soma_batch_next(struct soma_batch_reader *reader, struct wire_a
         return malformed(error, "bytes are left over behind the last command");
     return first == SOMA_OK ? wire_finish_command(command, true, error) : first;
 }
+
+/* What one value of a record adds to the bytes that its command moves. */
+static uint64_t moved_by(enum soma_op op, enum soma_field field, uint64_t value)
+{
+    if (op == SOMA_OP_MEMORY_RANDOM && field == SOMA_FIELD_count)
+        return value > UINT64_MAX / 8 ? UINT64_MAX : value * 8;
+    bool is_move =
+        op == SOMA_OP_MEMORY_SET || op == SOMA_OP_MEMORY_COPY || op == SOMA_OP_MEMORY_REDUCE;
+    return is_move && field == SOMA_FIELD_size ? value : 0;
+}
+
+bool soma_batch_moves(const struct soma_batch_reader *reader, uint64_t bytes)
+{
+    struct soma_batch_reader at = *reader;
+    uint64_t head, value, moved = 0;
+    for (uint32_t i = reader->taken; i < reader->header.count && take_u64(&at, &head); i++) {
+        uint64_t op = head & UINT32_MAX & ~EXPIRED_BIT, given = head >> 32;
+        const struct soma_op_info *info =
+            op < SOMA_OP_COUNT ? soma_op_info((enum soma_op)op) : NULL;
+        if (info == NULL || given >> info->field_count != 0)
+            return false;
+        for (size_t k = 0; given >> k != 0; k++) {
+            const struct soma_field_row *row = &info->fields[k];
+            if ((given >> k & 1u) == 0)
+                continue;
+            if (!take_u64(&at, &value))
+                return false;
+            uint64_t more = moved_by((enum soma_op)op, row->field, value);
+            if (more >= bytes - moved)
+                return true;
+            moved += more;
+            if (row->kind == SOMA_KIND_LOCATION && !take_u64(&at, &value))
+                return false;
+        }
+    }
+    return false;
+}

@@ -37,9 +37,10 @@ bool batch_prepare(struct request *req)
     }
     batch->goes_on = has_flag(batch, SOMA_BATCH_CONTINUE);
     soma_batch_begin_answer(&batch->writer);
-    /* What is answered may be a kernel's launch or a large read; the rest is short. */
-    req->is_slow =
-        req->body_len >= SLOW_BODY_BYTES || !is_quiet(batch) || has_flag(batch, SOMA_BATCH_KERNELS);
+    /* What is answered may be a kernel's launch or a large read. */
+    req->is_slow = req->body_len >= SLOW_BODY_BYTES || !is_quiet(batch) ||
+                   has_flag(batch, SOMA_BATCH_KERNELS) ||
+                   soma_batch_moves(&batch->reader, SLOW_BYTES);
     return true;
 }
 
@@ -50,7 +51,7 @@ enum soma_status batch_check_room(struct request *req, uint64_t more)
     uint64_t max = req->conn->server->commands_answer_bytes;
     const struct batch *batch = &req->batch;
     char text[32];
-    /* The compact answer to one read is bounded by check_read_size alone. */
+    /* The compact answer to one read is bounded by transfer_prepare alone. */
     bool is_first = batch->is_compact && batch->records == 0;
     if (is_first || batch->writer.len + more <= max)
         return SOMA_OK;

@@ -1,7 +1,9 @@
 /* A session that computes for long holds up nobody but itself. */
+#include "batch.h"
 #include "fixture.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,10 +171,91 @@ static void test_mixed_load(void)
     fixture_stop(&f);
 }
 
+/* ---- large sets in a batch that is not answered ---- */
+
+static void one_thread(struct soma_config *config)
+{
+    config->threads = 1;
+}
+
+struct setter {
+    pthread_t thread;
+    const char *url;
+    struct soma_writer body;
+    uint64_t took_ms;
+    long status;
+    _Atomic bool is_over;
+};
+
+/* Sets of 16 MiB, as the C client sends them. */
+static void make_sets(struct soma_writer *body, unsigned count)
+{
+    struct soma_batch_writer batch;
+    soma_batch_writer_init(&batch, 1 << 20);
+    soma_writer_init(body, 1 << 20);
+    for (unsigned i = 0; i < count; i++) {
+        struct soma_command command;
+        soma_command_init(&command, SOMA_OP_MEMORY_SET);
+        soma_command_set(&command, SOMA_FIELD_device, 0);
+        soma_command_set(&command, SOMA_FIELD_ptr, SOMA_ADDRESS_BASE);
+        soma_command_set(&command, SOMA_FIELD_value, 1 + i % 2);
+        soma_command_set(&command, SOMA_FIELD_size, 16 << 20);
+        CU_ASSERT_FATAL(soma_batch_add(&batch, &command));
+    }
+    CU_ASSERT_FATAL(soma_batch_finish(&batch, SOMA_BATCH_QUIET, 0, body));
+    soma_batch_writer_release(&batch);
+}
+
+static void *set(void *ctx)
+{
+    struct setter *setter = ctx;
+    struct http_client *client = http_client_create(setter->url);
+    struct http_request request = {.method = "POST",
+                                   .path = "/v1/commands",
+                                   .content_type = SOMA_BATCH_TYPE,
+                                   .body = setter->body.ptr,
+                                   .body_len = setter->body.len};
+    struct http_answer answer = {0};
+    uint64_t start = now_ms();
+    setter->status = http_send(client, &request, &answer) ? answer.status : 0;
+    setter->took_ms = now_ms() - start;
+    atomic_store(&setter->is_over, true);
+    http_answer_release(&answer);
+    http_client_destroy(client);
+    return NULL;
+}
+
+/* One thread of libmicrohttpd: what others ask is answered long before the sets are done. */
+static void test_large_sets(void)
+{
+    struct fixture f;
+    struct setter setter = {.status = 0};
+    uint64_t longest = 0;
+    fixture_start(&f, one_thread);
+    fixture_do(f.client, "POST", "/v1/devices/0/memory:malloc", "{\"size\":\"16MiB\"}", 200);
+    make_sets(&setter.body, IS_SANITIZED ? 50 : 400);
+    setter.url = f.url;
+    CU_ASSERT_FATAL(pthread_create(&setter.thread, NULL, set, &setter) == 0);
+    unsigned count = 0;
+    for (; !atomic_load(&setter.is_over); count++) {
+        uint64_t before = now_ms();
+        fixture_do(f.client, "GET", "/readyz", NULL, 200);
+        longest = now_ms() - before > longest ? now_ms() - before : longest;
+    }
+    (void)pthread_join(setter.thread, NULL);
+    printf(" [sets %llu ms; longest of %u others %llu ms] ", (unsigned long long)setter.took_ms,
+           count, (unsigned long long)longest);
+    EXPECT(setter.status == 200, "%ld", setter.status);
+    EXPECT(longest < setter.took_ms / 2, "others waited for the sets");
+    soma_writer_release(&setter.body);
+    fixture_stop(&f);
+}
+
 static const struct soma_test tests[] = {
     {"a long kernel", test_long_kernel},
     {"long kernels", test_long_kernels},
     {"mixed load", test_mixed_load},
+    {"large sets", test_large_sets},
     {NULL, NULL},
 };
 const struct soma_suite suite_http_busy = {"http_busy", tests};

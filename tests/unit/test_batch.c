@@ -584,6 +584,69 @@ static void test_error_of_the_future(void)
     soma_writer_release(&head);
 }
 
+/* ---- how much a batch moves ---- */
+
+struct moved {
+    enum soma_op op;
+    enum soma_field field; /* SOMA_FIELD_COUNT: none */
+    uint64_t value;
+};
+
+static void test_moves(void)
+{
+    enum { LIMIT = 1 << 20 };
+    static const struct {
+        const char *what;
+        struct moved commands[3];
+        bool moves;
+    } rows[] = {
+        {"nothing", {{SOMA_OP_DEVICE_LIST, SOMA_FIELD_COUNT, 0}}, false},
+        {"a large set", {{SOMA_OP_MEMORY_SET, SOMA_FIELD_size, LIMIT}}, true},
+        {"almost", {{SOMA_OP_MEMORY_SET, SOMA_FIELD_size, LIMIT - 1}}, false},
+        {"a copy", {{SOMA_OP_MEMORY_COPY, SOMA_FIELD_size, UINT64_MAX}}, true},
+        {"a reduction", {{SOMA_OP_MEMORY_REDUCE, SOMA_FIELD_size, LIMIT}}, true},
+        {"numbers of 8 bytes", {{SOMA_OP_MEMORY_RANDOM, SOMA_FIELD_count, LIMIT / 8}}, true},
+        {"fewer", {{SOMA_OP_MEMORY_RANDOM, SOMA_FIELD_count, LIMIT / 8 - 1}}, false},
+        {"more than fit", {{SOMA_OP_MEMORY_RANDOM, SOMA_FIELD_count, UINT64_MAX / 2}}, true},
+        {"a large malloc", {{SOMA_OP_POOL_MALLOC, SOMA_FIELD_size, UINT64_MAX}}, false},
+        {"in sum",
+         {{SOMA_OP_MEMORY_SET, SOMA_FIELD_size, LIMIT / 2},
+          {SOMA_OP_POOL_CREATE, SOMA_FIELD_location_id, 1},
+          {SOMA_OP_MEMORY_COPY, SOMA_FIELD_size, LIMIT / 2}},
+         true},
+        {"not in sum",
+         {{SOMA_OP_MEMORY_SET, SOMA_FIELD_size, LIMIT / 2},
+          {SOMA_OP_POOL_CREATE, SOMA_FIELD_location_id, 1},
+          {SOMA_OP_MEMORY_COPY, SOMA_FIELD_size, LIMIT / 2 - 1}},
+         false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct soma_batch_writer batch;
+        struct soma_batch_reader reader;
+        struct soma_writer body;
+        struct soma_error error;
+        soma_batch_writer_init(&batch, 1 << 20);
+        soma_writer_init(&body, 1 << 20);
+        for (size_t k = 0; k < 3 && (k == 0 || rows[i].commands[k].value != 0); k++) {
+            const struct moved *moved = &rows[i].commands[k];
+            struct soma_command command;
+            soma_command_init(&command, moved->op);
+            if (moved->field == SOMA_FIELD_location_id)
+                soma_command_set(&command, SOMA_FIELD_location_type, 1);
+            if (moved->field != SOMA_FIELD_COUNT)
+                soma_command_set(&command, moved->field, moved->value);
+            CU_ASSERT_FATAL(soma_batch_add(&batch, &command));
+        }
+        CU_ASSERT_FATAL(soma_batch_finish(&batch, 0, 0, &body) &&
+                        soma_batch_open(&reader, body.ptr, body.len, &error) == SOMA_OK);
+        EXPECT(soma_batch_moves(&reader, LIMIT) == rows[i].moves, "%s", rows[i].what);
+        reader.records_end = reader.at + 7; /* cut: no more than can be read */
+        EXPECT(!soma_batch_moves(&reader, LIMIT), "%s, cut", rows[i].what);
+        soma_batch_writer_release(&batch);
+        soma_writer_release(&body);
+    }
+}
+
 static const struct soma_test tests[] = {
     {"commands round trip, as in JSON", test_commands_round_trip},
     {"half a location", test_half_a_location},
@@ -596,6 +659,7 @@ static const struct soma_test tests[] = {
     {"kernel arguments", test_refused_arguments},
     {"limits", test_limits},
     {"out of memory", test_out_of_memory},
+    {"how much a batch moves", test_moves},
     {"messages round trip", test_messages_round_trip},
     {"errors round trip", test_errors_round_trip},
     {"broken answers", test_broken_answers},
