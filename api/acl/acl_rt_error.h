@@ -179,7 +179,7 @@ typedef enum aclrtFloatOverflowMode {
 } aclrtFloatOverflowMode;
 
 /* Choose what becomes of results that are too large. Kept only, for the process.
- *   mode  saturation (as at the start) or inf/nan
+ *   mode  saturation, or inf/nan (as at the start)
  * Errors: 107000 another mode. */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 
