@@ -162,7 +162,8 @@ static void test_launches(void)
                 aclrtLaunchKernelWithHostArgs(easy, 1, stream, NULL, &x, sizeof(x), NULL, 0));
     (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(stream));
     (void)EXPECT(read_word(x) == 5, "%u", read_word(x));
-    (void)GIVES(ACL_ERROR_RT_PARAM_INVALID, aclrtLaunchKernel(easy, 1, &array, 12, stream));
+    void *more[] = {x, x};
+    (void)GIVES(ACL_ERROR_RT_PARAM_INVALID, aclrtLaunchKernel(easy, 1, more, 12, stream));
     (void)GIVES(ACL_SUCCESS, aclrtMallocHost((void **)&pinned, 4096));
     pinned[0] = 0;
     pinned[1] = 41;
