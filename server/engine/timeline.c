@@ -464,7 +464,6 @@ enum soma_status clock_advance(struct call *call)
     call->now_ns = time_add(call->now_ns, call->command->duration_ns);
     if (call->now_ns >= engine->deadline_ns)
         timeline_resolve(engine, call->now_ns);
-    memory_settle(engine, call->now_ns);
     call->result->u.clock_reading.now_ns = call->now_ns;
     return SOMA_OK;
 }

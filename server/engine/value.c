@@ -93,7 +93,7 @@ void values_check(struct engine *engine, uint64_t now_ns)
 static struct stream *find(struct call *call)
 {
     struct place place;
-    struct stream *stream = stream_named(call);
+    struct stream *stream = stream_named_going(call);
     struct range range = {call->command->ptr, VALUE_BYTES, "ptr", "ptr"};
     if (stream == NULL ||
         memory_locate(call->engine, stream->device, &range, &place, call->error) != SOMA_OK)

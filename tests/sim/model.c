@@ -177,6 +177,7 @@ void model_destroy(struct model *model)
     free(model->pools.items);
     free(model->allocations.items);
     free(model->hand_overs.items);
+    free(model->funcs.items);
     sim_bytes_destroy(model->bytes);
     free(model);
 }

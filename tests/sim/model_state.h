@@ -39,6 +39,8 @@ struct model_task {
     bool is_resolved;  /* start_ns and end_ns are known */
     uint64_t submit_ns, cost_ns, start_ns, end_ns;
     uint32_t awaited_event; /* its next record is awaited */
+    bool is_held;           /* a function of the host, not complete */
+    uint64_t released_ns;   /* when it was complete */
     uint32_t dependency_first, dependency_count;
     uint32_t seen[MODEL_STREAMS_MAX]; /* vector clock after this task: commands of each stream */
 };
@@ -63,6 +65,14 @@ struct model_event {
     bool is_live;
     enum model_event_state state;
     uint32_t record; /* the latest: a task */
+};
+
+/* A function of the host. */
+struct model_func {
+    uint64_t id;
+    uint64_t group;
+    uint32_t task;
+    bool is_blocking, is_taken, is_live;
 };
 
 /* 2 MiB of a pool. */
@@ -118,7 +128,7 @@ struct model {
     uint64_t wait_ns;  /* after MUST_WAIT: when it is over; SOMA_NONE: unknown */
     uint64_t applied;  /* commands applied so far */
     struct model_list tasks, dependencies, streams, events, pools, allocations;
-    struct model_list hand_overs;
+    struct model_list hand_overs, funcs;
     uint64_t next_stream, next_event, next_pool; /* ids */
     struct sim_bytes *bytes;
 };
@@ -154,6 +164,7 @@ struct model_submission {
     bool is_pool_free;
     uint64_t cost_ns;
     uint32_t awaited_event; /* MODEL_NONE: none */
+    bool is_held;           /* until a function of the host is complete */
     const struct model_dependency *dependencies;
     uint32_t dependency_count;
 };
@@ -165,6 +176,12 @@ struct model_submission model_plain_task(uint32_t stream, uint64_t cost_ns);
 uint32_t model_submit(struct model *model, const struct model_submission *submission);
 
 /* Every wait for the next record of this event waits for this record from now on. */
+/* When the stream came, or will come, to the task; false when that is not known. */
+bool model_arrival_ns(const struct model *model, uint32_t task, uint64_t *arrival_ns);
+
+/* The function of the host that holds this task has returned. */
+void model_complete(struct model *model, uint32_t task);
+
 void model_resolve_waits(struct model *model, uint32_t event, uint32_t record);
 
 /* The task is over by the host clock. MODEL_NONE: nothing to wait for, true. */
@@ -256,6 +273,11 @@ uint32_t model_pool_of_address(const struct model *model, uint64_t address);
     C(STREAM_DELAY, stream_delay)                                                                  \
     C(STREAM_LAUNCH_KERNEL, stream_launch_kernel)                                                  \
     C(STREAM_SET_FAILURE_MODE, stream_set_failure_mode)                                            \
+    C(STREAM_LAUNCH_HOST_FUNC, stream_launch_host_func)                                            \
+    C(HOST_FUNC_LIST, host_func_list)                                                              \
+    C(HOST_FUNC_TAKE, host_func_take)                                                              \
+    C(HOST_FUNC_COMPLETE, host_func_complete)                                                      \
+    C(CLOCK_ADVANCE, clock_advance)                                                                \
     C(EVENT_CREATE, event_create)                                                                  \
     C(EVENT_LIST, event_list)                                                                      \
     C(EVENT_GET, event_get)                                                                        \

@@ -85,9 +85,9 @@ bool model_is_ordered(const struct model *model, uint32_t stream, uint32_t other
 /* Find out when the task starts and ends, if that can be known. Returns whether it became known. */
 static bool update_times(const struct model *model, struct model_task *task)
 {
-    if (task->is_resolved || task->awaited_event != MODEL_NONE)
+    if (task->is_resolved || task->awaited_event != MODEL_NONE || task->is_held)
         return false;
-    uint64_t start_ns = task->submit_ns;
+    uint64_t start_ns = later(task->submit_ns, task->released_ns);
     if (task->previous != MODEL_NONE) {
         const struct model_task *previous = model_task(model, task->previous);
         if (!previous->is_resolved)
@@ -175,6 +175,7 @@ uint32_t model_submit(struct model *model, const struct model_submission *submis
     task->submit_ns = model->now_ns;
     task->cost_ns = submission->cost_ns;
     task->awaited_event = submission->awaited_event;
+    task->is_held = submission->is_held;
     /* Room for the record that a pending wait may find later. */
     task->dependency_first = model->dependencies.count;
     for (uint32_t i = 0; i < submission->dependency_count; i++)
@@ -187,6 +188,24 @@ uint32_t model_submit(struct model *model, const struct model_submission *submis
     update_seen(model, task);
     update_times(model, task);
     return index;
+}
+
+bool model_arrival_ns(const struct model *model, uint32_t task, uint64_t *arrival_ns)
+{
+    const struct model_task *found = model_task(model, task);
+    *arrival_ns = found->submit_ns;
+    if (found->previous == MODEL_NONE)
+        return true;
+    const struct model_task *previous = model_task(model, found->previous);
+    *arrival_ns = later(*arrival_ns, previous->end_ns);
+    return previous->is_resolved;
+}
+
+void model_complete(struct model *model, uint32_t task)
+{
+    model_task(model, task)->is_held = false;
+    model_task(model, task)->released_ns = model->now_ns;
+    settle(model);
 }
 
 void model_resolve_waits(struct model *model, uint32_t event, uint32_t record)
@@ -251,11 +270,13 @@ void model_drop_work(struct model *model, uint32_t device)
     }
     for (uint32_t i = 0; i < model->tasks.count; i++) {
         struct model_task *task = model_task(model, i);
+        task->is_dropped = task->is_dropped || model_stream(model, task->stream)->device == device;
         if (model_stream(model, task->stream)->device != device || task->is_resolved ||
             model_has_mutant(model, MUTANT_RESET_KEEPS_WAITS))
             continue;
         task->is_resolved = true;
         task->awaited_event = MODEL_NONE;
+        task->is_held = false;
         task->start_ns = task->end_ns = model->now_ns;
     }
     settle(model);

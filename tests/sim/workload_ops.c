@@ -204,6 +204,38 @@ static void make_delay(struct workload *workload, struct workload_step *step, ui
     workload_set(step, SOMA_FIELD_duration_ns, duration);
 }
 
+/* ---- functions of the host: ids count up from 1, and most are complete soon ---- */
+
+static void make_host_func(struct workload *workload, struct workload_step *step, uint32_t device)
+{
+    put_stream(workload, step, device);
+    workload_set(step, SOMA_FIELD_group, workload_below(workload, 3));
+    if (workload_chance(workload, 300))
+        workload_set(step, SOMA_FIELD_block_type, SOMA_BLOCK_TYPE_NO_BLOCK);
+    workload->funcs++;
+}
+
+static void make_take(struct workload *workload, struct workload_step *step, uint32_t device)
+{
+    (void)device;
+    workload_set(step, SOMA_FIELD_group, workload_below(workload, 3));
+    workload_set(step, SOMA_FIELD_timeout_ms, 0);
+}
+
+static void make_complete(struct workload *workload, struct workload_step *step, uint32_t device)
+{
+    (void)device;
+    uint64_t oldest = workload->funcs < 8 ? 0 : workload->funcs - 8;
+    workload_set(step, SOMA_FIELD_host_func,
+                 workload_between(workload, oldest, workload->funcs + 1));
+}
+
+static void make_advance(struct workload *workload, struct workload_step *step, uint32_t device)
+{
+    (void)device;
+    workload_set(step, SOMA_FIELD_duration_ns, workload_below(workload, 2 * workload->delay_ns));
+}
+
 static void make_failure_mode(struct workload *workload, struct workload_step *step,
                               uint32_t device)
 {
@@ -493,6 +525,11 @@ static const struct {
     {SOMA_OP_STREAM_DELAY, 80, make_delay},
     {SOMA_OP_STREAM_LAUNCH_KERNEL, 15, make_launch},
     {SOMA_OP_STREAM_SET_FAILURE_MODE, 2, make_failure_mode},
+    {SOMA_OP_STREAM_LAUNCH_HOST_FUNC, 8, make_host_func},
+    {SOMA_OP_HOST_FUNC_LIST, 4, make_nothing},
+    {SOMA_OP_HOST_FUNC_TAKE, 12, make_take},
+    {SOMA_OP_HOST_FUNC_COMPLETE, 24, make_complete},
+    {SOMA_OP_CLOCK_ADVANCE, 2, make_advance},
     {SOMA_OP_EVENT_CREATE, 16, make_event_create},
     {SOMA_OP_EVENT_LIST, 2, make_nothing},
     {SOMA_OP_EVENT_GET, 12, make_on_event},

@@ -42,6 +42,7 @@ struct workload {
     uint32_t pool_granules;  /* largest usual pool */
     uint32_t block_granules; /* largest usual block */
     uint32_t streams_per_device, events_per_device, pools_per_device;
+    uint64_t funcs;      /* of the host, launched or refused */
     uint32_t next_audit; /* step */
 };
 

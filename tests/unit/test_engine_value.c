@@ -106,6 +106,12 @@ static const struct scene scenes[] = {
      "stream.get stream=1 -> status=NOT_READY\n"
      "stream.abort stream=1\n"
      "stream.get stream=1 -> status=COMPLETE"},
+    {"a stream that a kernel has stopped takes none",
+     "memory.malloc size=64\n"
+     "stream.setFailureMode stream=0 failureMode=STOP\n"
+     "stream.launchKernel stream=0 kernel=poke args=small+100000 -> KERNEL_FAULT\n"
+     "stream.writeValue stream=0 ptr=small value=7 -> STREAM_STOPPED\n"
+     "stream.waitValue stream=0 ptr=small value=7 -> STREAM_STOPPED"},
     {"refusals",
      "memory.malloc size=64\n"
      "memory.malloc device=1 size=64\n"
