@@ -105,7 +105,8 @@ static bool create_parts(struct soma_server *server, char error[CONFIG_ERROR_BYT
     server->router = router_create();
     server->keys = idempotency_create();
     server->bodies = bodies_create();
-    if (server->router == NULL || server->keys == NULL || server->bodies == NULL || !reply_prepare(server))
+    if (server->router == NULL || server->keys == NULL || server->bodies == NULL ||
+        !reply_prepare(server))
         return fail(error, "no memory to start");
     server->metrics = metrics_create(server->router);
     server->sessions = sessions_create(server);
