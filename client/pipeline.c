@@ -43,12 +43,14 @@ static struct engine *copy_create(uint32_t device_count, const struct soma_soc *
 
 /* ---- running ---- */
 
-/* Commands of which ACL wants no answer from the device. A wait that releases nothing is one: it is
- * there for what comes behind it. */
-static bool is_answered_at_once(const struct soma_command *command)
+/* Commands of which ACL wants no answer from the device. A wait that releases nothing is one,
+ * because it is there for what comes behind it, unless a launch might still be found to have
+ * failed. */
+static bool is_answered_at_once(const struct client_pipeline *pipeline,
+                                const struct soma_command *command)
 {
     switch ((int)command->op) {
-    case SOMA_OP_STREAM_SYNCHRONIZE: return command->release == 0;
+    case SOMA_OP_STREAM_SYNCHRONIZE: return command->release == 0 && pipeline->tickets == NULL;
     case SOMA_OP_STREAM_CREATE:
     case SOMA_OP_STREAM_SET_FAILURE_MODE:
     case SOMA_OP_STREAM_WAIT_EVENT:
@@ -351,7 +353,7 @@ static aclError run_foreseen(struct client_pipeline *pipeline, const struct soma
     if (status == SOMA_MUST_WAIT && pipeline->broken == ACL_SUCCESS)
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended while the call waited");
     if (is_history(status) && append(pipeline, command)) {
-        if (is_answered_at_once(command))
+        if (is_answered_at_once(pipeline, command))
             pipeline_schedule(pipeline);
         else
             pipeline_confirm(pipeline, pipeline->issued);

@@ -144,6 +144,15 @@ static void test_a_kernel_that_faults(void)
     (void)EXPECT(queries > 1 && queries < 100 && aclrtGetLastError(ACL_RT_THREAD_LEVEL) == FAULT,
                  "%u queries", queries);
     (void)aclGetRecentErrMsg();
+    char bytes[8] = "to, from";
+    for (int way = 0; way < 2;
+         way++) { /* copies of ordinary memory wait for the stream: they tell */
+        void *to = way == 0 ? scene.y : (void *)bytes, *from = way == 0 ? (void *)bytes : scene.x;
+        (void)GIVES(ACL_SUCCESS,
+                    aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
+        (void)GIVES(FAULT, aclrtMemcpyAsync(to, 8, from, 8, ACL_MEMCPY_DEFAULT, scene.stream));
+        (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene.stream));
+    }
     block.z = scene.z;
     (void)GIVES(ACL_SUCCESS,
                 aclrtLaunchKernelV2(scene.add, 1, &block, sizeof(block), NULL, scene.stream));
