@@ -1,9 +1,12 @@
 /* Kernels that fail on purpose, each in another way: to see how a program takes it, and that the
- * server does. All end with ACL error 507015 at the next synchronise, Endless with 507014. */
+ * server does. All end with ACL error 507015 at the next synchronise, Endless with 507014. The last
+ * two succeed, and harm nobody. */
 #include "soma/kernel.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct no_args {
     uint32_t unused;
@@ -83,6 +86,25 @@ static void leaves(const struct soma_kernel_block *block)
     exit(0);
 }
 
+/* Leaves a process behind, whose number it writes to x. */
+static void forks(const struct soma_kernel_block *block)
+{
+    const struct pointer_args *args = block->args;
+    int32_t child = (int32_t)fork();
+    if (child == 0) {
+        for (;;)
+            (void)pause();
+    }
+    memcpy(args->x + args->offset, &child, sizeof(child));
+}
+
+/* Sends a signal to all that it can take for its own. */
+static void signals(const struct soma_kernel_block *block)
+{
+    (void)block;
+    (void)kill(0, SIGTERM);
+}
+
 #define POINTER_ARGUMENTS                                                                          \
     {                                                                                              \
         {.name = "x", .type = SOMA_KERNEL_PTR, .help = "bytes"},                                   \
@@ -106,6 +128,8 @@ static const struct soma_kernel_declaration kernels[] = {
     {.name = "Endless", .run = endless, .arguments = NO_ARGUMENTS, .help = "never returns"},
     {.name = "Recursion", .run = recursion, .arguments = NO_ARGUMENTS, .help = "has no stack left"},
     {.name = "Leaves", .run = leaves, .arguments = NO_ARGUMENTS, .help = "calls exit"},
+    {.name = "Forks", .run = forks, .arguments = POINTER_ARGUMENTS, .help = "leaves a process"},
+    {.name = "Signals", .run = signals, .arguments = NO_ARGUMENTS, .help = "to all of its group"},
 };
 
 SOMA_KERNEL_LIBRARY(kernels);

@@ -260,11 +260,12 @@ static enum soma_status execute(const struct launch *launch, bool *is_lost,
     uint64_t worker;
     int ends[2];
     struct worker_outcome outcome;
+    char why[256] = "";
     if (pipe2(ends, O_CLOEXEC) != 0)
         return no_host_memory(error);
     uint64_t start_ms = now_ms(), time_ms = launch->libraries->time_ms;
-    bool sent =
-        kernel_worker_send(launch->libraries, &launch->message, launch->memory, ends[1], &worker);
+    bool sent = kernel_worker_send(launch->libraries, &launch->message, launch->memory, ends[1],
+                                   &worker, why, sizeof(why));
     (void)close(ends[1]);
     bool told = sent && read_outcome(ends[0], start_ms + time_ms + GRACE_MS, &outcome);
     (void)close(ends[0]);
@@ -275,10 +276,13 @@ static enum soma_status execute(const struct launch *launch, bool *is_lost,
         kernel_worker_stop(launch->libraries); /* it does not do its work */
     if (sent && took_ms >= time_ms)
         return fail_late(launch, error);
-    *is_lost = sent && kernel_worker_is_gone(launch->libraries, worker);
-    return fail(launch, error,
-                sent ? "it ended its process"
-                     : "the process that runs kernels could not be started");
+    if (!sent)
+        return fail(launch, error,
+                    "the process that runs kernels could not be started again (if the libraries "
+                    "have changed, put them back or restart the server): %s",
+                    why);
+    *is_lost = kernel_worker_is_gone(launch->libraries, worker);
+    return fail(launch, error, "it ended its process");
 }
 
 /* ---- coming back ---- */

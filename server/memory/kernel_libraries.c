@@ -151,8 +151,12 @@ static bool listen_to(struct kernel_libraries *libraries, bool is_again, char *w
         if (!receive(libraries->socket, &message, &last, why, why_bytes))
             return false;
         last = message;
+        if (message.kind == WORKER_READY && is_again && number != libraries->count) {
+            (void)snprintf(why, why_bytes, "%zu of %zu kernels are left", number, libraries->count);
+            return false;
+        }
         if (message.kind == WORKER_READY)
-            return !is_again || number == libraries->count;
+            return true;
         if (message.kind == WORKER_BAD) {
             (void)snprintf(why, why_bytes, "%s", message.help);
             return false;
@@ -196,19 +200,29 @@ static bool send_once(int socket, const struct worker_launch *launch, int memory
     return sent == (ssize_t)sizeof(*launch);
 }
 
-bool kernel_worker_send(struct kernel_libraries *libraries, const struct worker_launch *launch,
-                        int memory, int outcome, uint64_t *start_number)
+/* With the lock held: as it was started first. */
+static bool start_again(struct kernel_libraries *libraries, char *why, size_t why_bytes)
 {
-    char why[256];
+    stop_locked(libraries);
+    int code = start(libraries);
+    if (code != 0)
+        (void)snprintf(why, why_bytes, "%s", strerror(code));
+    return code == 0 && listen_to(libraries, true, why, why_bytes);
+}
+
+bool kernel_worker_send(struct kernel_libraries *libraries, const struct worker_launch *launch,
+                        int memory, int outcome, uint64_t *start_number, char *why,
+                        size_t why_bytes)
+{
     (void)pthread_mutex_lock(&libraries->lock);
     bool good = libraries->socket >= 0 && send_once(libraries->socket, launch, memory, outcome);
-    if (!good) {
-        stop_locked(libraries);
-        good = start(libraries) == 0 && listen_to(libraries, true, why, sizeof(why)) &&
-               send_once(libraries->socket, launch, memory, outcome);
+    if (!good && start_again(libraries, why, why_bytes)) {
+        good = send_once(libraries->socket, launch, memory, outcome);
         if (!good)
-            stop_locked(libraries);
+            (void)snprintf(why, why_bytes, "%s", strerror(errno));
     }
+    if (!good)
+        stop_locked(libraries);
     *start_number = libraries->starts;
     (void)pthread_mutex_unlock(&libraries->lock);
     return good;

@@ -22,9 +22,9 @@ struct kernel_libraries {
 
 /* Send a launch and its two descriptors to the worker, which is started again when it has ended.
  *   start  out: which start of the worker got it
- * false: that is impossible. */
+ * false: that is impossible, and why says the reason. */
 bool kernel_worker_send(struct kernel_libraries *libraries, const struct worker_launch *launch,
-                        int memory, int outcome, uint64_t *start);
+                        int memory, int outcome, uint64_t *start, char *why, size_t why_bytes);
 
 /* Whether the worker of this start has ended, and all launches with it. */
 bool kernel_worker_is_gone(struct kernel_libraries *libraries, uint64_t start);

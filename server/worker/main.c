@@ -10,7 +10,25 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* Processes of launches have ended. What a kernel has forked goes with it: each launch is a process
+ * group, whose number is taken until its leader is waited for. */
+static void reap(int number)
+{
+    siginfo_t ended;
+    int before = errno;
+    (void)number;
+    for (;;) {
+        ended.si_pid = 0;
+        if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0)
+            break;
+        (void)kill(-ended.si_pid, SIGKILL);
+        (void)waitpid(ended.si_pid, NULL, WNOHANG);
+    }
+    errno = before;
+}
 
 /* The next launch and its descriptors. false: somad is gone. */
 static bool receive(struct worker_launch *launch, int descriptors[2])
@@ -43,6 +61,8 @@ static void serve(void)
     while (receive(&launch, descriptors)) {
         pid_t child = fork();
         if (child == 0) {
+            (void)setpgid(0, 0);
+            (void)signal(SIGCHLD, SIG_DFL);
             (void)close(WORKER_SOCKET);
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (getppid() == self)
@@ -66,7 +86,8 @@ int main(int argc, char **argv)
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGCHLD, SIG_IGN); /* nobody waits for the launches' processes */
+    const struct sigaction on_end = {.sa_handler = reap, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+    (void)sigaction(SIGCHLD, &on_end, NULL);
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);

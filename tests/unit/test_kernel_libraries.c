@@ -38,14 +38,15 @@ static void mem_release(void *ctx, void *ptr)
     free(ptr);
 }
 
-static void set_up(struct fixture *f, uint64_t time_ms, uint64_t memory_bytes)
+static void set_up_in(struct fixture *f, const char *directory, uint64_t time_ms,
+                      uint64_t memory_bytes)
 {
     char why[256];
     struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
     struct engine_config config = {.device_count = 1, .soc = soma_soc_row(3)};
     memset(f, 0, sizeof(*f));
     struct kernel_libraries *libraries = kernel_libraries_open(
-        &(struct kernel_libraries_config){DIRECTORY, WORKER, time_ms, memory_bytes}, why,
+        &(struct kernel_libraries_config){directory, WORKER, time_ms, memory_bytes}, why,
         sizeof(why));
     EXPECT(libraries != NULL, "%s", why);
     f->kernels = kernels_create_with(libraries);
@@ -54,6 +55,11 @@ static void set_up(struct fixture *f, uint64_t time_ms, uint64_t memory_bytes)
     struct engine_bytes table = bytes_table(f->bytes);
     f->engine = engine_create(&config, &mem, &table);
     CU_ASSERT_FATAL(f->engine != NULL);
+}
+
+static void set_up(struct fixture *f, uint64_t time_ms, uint64_t memory_bytes)
+{
+    set_up_in(f, DIRECTORY, time_ms, memory_bytes);
 }
 
 static void tear_down(struct fixture *f)
@@ -334,6 +340,65 @@ static void test_a_worker_that_ends(void)
     tear_down(&f);
 }
 
+/* Gone, or waits to be taken note of. */
+static bool has_ended(int32_t process)
+{
+    char path[64], state = 'X';
+    (void)snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", process);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return true;
+    int got = fscanf(file, "%*d %*s %c", &state);
+    (void)fclose(file);
+    return got != 1 || state == 'Z' || state == 'X';
+}
+
+/* Neither is the kernel's fault, and neither is anybody's harm. */
+static void test_its_own_group(void)
+{
+    struct fixture f;
+    int32_t child = 0;
+    set_up(&f, 5000, UINT64_C(64) << 20);
+    uint64_t x = allocate(&f, sizeof(child));
+    const uint64_t args[2] = {x, 0};
+    EXPECT(launch(&f, "Signals", 1, args, 4) == SOMA_OK, "%s", f.error.message);
+    EXPECT(launch(&f, "Forks", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
+    get(&f, x, &child, sizeof(child));
+    CU_ASSERT_FATAL(child > 1);
+    for (int ms = 0; ms < 20000 && !has_ended(child); ms++)
+        (void)usleep(1000);
+    EXPECT(has_ended(child), "process %" PRId32 " of a launch that is over lives on", child);
+    if (!has_ended(child))
+        (void)kill(child, SIGKILL);
+    tear_down(&f);
+}
+
+/* Launches say why the worker does not come back, and go on when the libraries do. */
+static void test_libraries_that_change(void)
+{
+    char directory[] = "/tmp/soma-kernels-XXXXXX", from[256], to[256];
+    struct fixture f;
+    CU_ASSERT_FATAL(mkdtemp(directory) != NULL);
+    (void)snprintf(from, sizeof(from), "%s/easy_ops.so", DIRECTORY);
+    (void)snprintf(to, sizeof(to), "%s/easy_ops.so", directory);
+    CU_ASSERT_FATAL(symlink(from, to) == 0);
+    set_up_in(&f, directory, 5000, UINT64_C(64) << 20);
+    uint64_t x = allocate(&f, 4);
+    pid_t worker = find_child();
+    EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
+    (void)unlink(to);
+    if (worker > 0) {
+        (void)kill(worker, SIGKILL);
+        EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_KERNEL_FAULT, "%s", f.error.message);
+        EXPECT(strstr(f.error.message, "put them back") != NULL, "%s", f.error.message);
+    }
+    CU_ASSERT_FATAL(symlink(from, to) == 0);
+    EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
+    tear_down(&f);
+    (void)unlink(to);
+    (void)rmdir(directory);
+}
+
 /* ---- loading ---- */
 
 static void expect_refused(const char *directory, const char *worker, const char *says)
@@ -381,6 +446,8 @@ static const struct soma_test tests[] = {
     {"mapped and managed memory", test_mapped_memory},
     {"failures", test_failures},
     {"a worker that ends", test_a_worker_that_ends},
+    {"its own group", test_its_own_group},
+    {"libraries that change", test_libraries_that_change},
     {"loading", test_loading},
     {NULL, NULL},
 };
