@@ -139,9 +139,9 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
 #define ACL_CONTINUE_ON_FAILURE 0x00000000U
 #define ACL_STOP_ON_FAILURE 0x00000001U
 
-/* What a stream does after a task that failed. Kept only: an emulated stream goes on, and the next
- * synchronisation tells the failure, in both modes.
- *   mode  ACL_CONTINUE_ON_FAILURE (as streams are made) or ACL_STOP_ON_FAILURE; its lowest bit
+/* What a stream does after a kernel that failed; the next synchronisation tells it in both modes.
+ *   mode  ACL_CONTINUE_ON_FAILURE (as streams are made), or ACL_STOP_ON_FAILURE: what follows is
+ *         not run, and the stream can only be destroyed. Its lowest bit counts.
  * Errors: 107002, 107003, 107017; 207000 from stopping back to continuing. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
@@ -164,7 +164,8 @@ typedef union aclrtStreamAttrValue {
     uint32_t reserve[4]; /* 0 */
 } aclrtStreamAttrValue;
 
-/* Change a setting of a stream. Kept only; the priority is what aclrtStreamGetPriority answers.
+/* Change a setting of a stream. The failure mode is as aclrtSetStreamFailureMode sets it; the
+ * others are kept only, and the priority is what aclrtStreamGetPriority answers.
  * Errors: 107000 no such setting, or a priority over 7; 100000 a switch that is not 0 or 1; as
  * aclrtSetStreamFailureMode; 107002, 107003, 107017. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamAttribute(aclrtStream stream,
