@@ -141,7 +141,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
 
 /* What a stream does after a kernel that failed; the next synchronisation tells it in both modes.
  *   mode  ACL_CONTINUE_ON_FAILURE (as streams are made), or ACL_STOP_ON_FAILURE: what follows is
- *         not run, and the stream can only be destroyed. Its lowest bit counts.
+ *         not run, and the stream can only be destroyed; the other streams of its context
+ *         stop so too. Its lowest bit counts.
  * Errors: 107002, 107003, 107017; 207000 from stopping back to continuing. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 

@@ -49,6 +49,13 @@ static uint64_t rank(enum soma_dtype dtype, uint64_t bits)
     return (bits & top) != 0 ? mask - bits : bits | top;
 }
 
+/* Neither infinite nor a NaN; only numbers of floating point can be. */
+static bool is_finite(enum soma_dtype dtype, uint64_t bits)
+{
+    uint64_t exponent = dtype == SOMA_DTYPE_FLOAT16 ? 0x7c00 : 0x7f800000;
+    return is_integer(dtype) || (bits & exponent) != exponent;
+}
+
 static enum soma_status check_parameters(struct call *call, struct engine_random *what)
 {
     const struct soma_kernel_args *args = &call->command->args;
@@ -56,12 +63,13 @@ static enum soma_status check_parameters(struct call *call, struct engine_random
     bool is_uniform = what->distribution == SOMA_DISTRIBUTION_UNIFORM;
     bool is_good = args->count == wanted;
     for (size_t i = 0; i < wanted && is_good; i++) {
-        is_good = args->items[i].kind == parameter_kind(what->dtype);
+        is_good = args->items[i].kind == parameter_kind(what->dtype) &&
+                  is_finite(what->dtype, args->items[i].bits);
         what->parameters[i] = args->items[i].bits;
     }
     if (!is_good)
         return soma_fail(call->error, SOMA_RANDOM_PARAMETERS, "args",
-                         "%s of %s takes %s, each as an argument of its own type (bfloat16 as f32)",
+                         "%s of %s takes %s, each a finite number of its type (bfloat16 as f32)",
                          soma_word_of(SOMA_GROUP_distribution, (int)what->distribution),
                          dtype_name(what->dtype),
                          wanted == 1  ? "the rate that is dropped"

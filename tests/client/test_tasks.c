@@ -246,7 +246,7 @@ static void test_random_kinds(void)
 
 static void test_random_refusals(void)
 {
-    const float low = 1, high = 2;
+    const float low = 1, high = 2, infinite = HUGE_VALF, no_number = NAN;
     fixture_begin();
     char *result = malloc_bytes(64), *counter = malloc_bytes(16);
     const aclrtRandomNumTaskInfo good = normal_task(result, counter, 1, 16);
@@ -272,6 +272,8 @@ static void test_random_refusals(void)
     REFUSED(BAD, task.randomNumFuncParaInfo.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
             task.randomNumFuncParaInfo.paramInfo.uniformDisInfo.min = value(&high, 4);
             task.randomNumFuncParaInfo.paramInfo.uniformDisInfo.max = value(&low, 4));
+    REFUSED(BAD, task.randomNumFuncParaInfo.paramInfo.normalDisInfo.stddev = value(&infinite, 4));
+    REFUSED(BAD, task.randomNumFuncParaInfo.paramInfo.normalDisInfo.mean = value(&no_number, 4));
 #undef REFUSED
     (void)GIVES(ACL_SUCCESS, aclrtRandomNumAsync(&good, NULL, NULL));
     fixture_end();

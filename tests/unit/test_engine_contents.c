@@ -131,6 +131,8 @@ static const struct scene random_scenes[] = {
      "memory.random ptr=p1 counter=$a distribution=NORMAL dtype=float32 args=f16:0,f32:1 seed=1 count=5 -> RANDOM_PARAMETERS\n"
      "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:1,f32:-1 seed=1 count=5 -> RANDOM_PARAMETERS\n"
      "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=int64 args=i64:1,i64:-1 seed=1 count=5 -> RANDOM_PARAMETERS\n"
+     "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:0,f32:inf seed=1 count=5 -> RANDOM_PARAMETERS\n"
+     "memory.random ptr=p1 counter=$a distribution=NORMAL dtype=float16 args=f16:nan,f16:1 seed=1 count=5 -> RANDOM_PARAMETERS\n"
      "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=0 -> ZERO_SIZE field=count\n"
      "memory.random ptr=p1 counter=$a distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=max -> SIZE_OVERFLOW field=count\n"
      "memory.random ptr=$a counter=p1 distribution=UNIFORM dtype=float32 args=f32:0,f32:1 seed=1 count=17 -> INVALID_ADDRESS field=count\n"
