@@ -299,7 +299,7 @@ static aclError copy_async(void *dst, const void *src, size_t count, aclrtMemcpy
                            aclrtStream stream)
 {
     struct client_object context, the_stream;
-    aclError error = client_stream_find_to_queue(stream, &the_stream);
+    aclError error = client_stream_find_to_move(stream, &the_stream);
     if (error == ACL_SUCCESS)
         error = client_context_require(&context);
     if (error != ACL_SUCCESS)
@@ -499,7 +499,7 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
         return client_fail_null(dst == NULL ? "dst" : "src");
     aclError error = check_matrix(dpitch, spitch, width, height);
     if (error == ACL_SUCCESS)
-        error = client_stream_find_to_queue(stream, &the_stream);
+        error = client_stream_find_to_move(stream, &the_stream);
     if (error == ACL_SUCCESS)
         error = client_context_require(&context);
     if (error != ACL_SUCCESS)
@@ -607,7 +607,7 @@ static aclError prepare_fill_async(void *ptr, aclrtStream stream, struct spot *t
                                    struct order *order)
 {
     struct client_object the_stream;
-    aclError error = client_stream_find_to_queue(stream, &the_stream);
+    aclError error = client_stream_find_to_move(stream, &the_stream);
     if (error == ACL_SUCCESS)
         error = prepare_fill(ptr, to);
     if (error == ACL_SUCCESS)

@@ -96,7 +96,7 @@ aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, aclrtReduc
             (int)type);
     aclError error = check_reduce(count, kind);
     if (error == ACL_SUCCESS)
-        error = client_stream_find_to_queue(stream, &the_stream);
+        error = client_stream_find_to_move(stream, &the_stream);
     if (error != ACL_SUCCESS)
         return error;
     if (type == ACL_INT4)
@@ -264,6 +264,6 @@ aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrt
                            (int)taskInfo->dataType);
     if (reserve != NULL)
         return client_fail(ACL_ERROR_RT_PARAM_INVALID, "reserve is %p: give NULL", reserve);
-    aclError error = client_stream_find_to_queue(stream, &the_stream);
+    aclError error = client_stream_find_to_move(stream, &the_stream);
     return error != ACL_SUCCESS ? error : random_numbers(taskInfo, element, &the_stream);
 }

@@ -9,10 +9,12 @@
 #include "stream.h"
 #include "transport.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A function that was not taken yet. */
 struct queued {
@@ -26,10 +28,12 @@ struct queued {
 
 /* Held while a function is launched, so that who takes it finds it here. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* is_held or running has changed */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* what is below has changed */
 static struct queued *first, **last = &first;
 static const struct client_session *served; /* by the library's thread; NULL: there is none */
 static unsigned running;                    /* functions that the library's thread runs */
+static unsigned unfinished;                 /* of the library's group: queued, or not completed */
+static uint64_t finished;                   /* of them, since the process began */
 static unsigned threads;                    /* of the library; old ones may still be ending */
 static bool is_held;
 static unsigned sessions_ended; /* since the process began; a fork ends one too */
@@ -42,6 +46,15 @@ static void append(struct queued *queued)
     queued->next = NULL;
     *last = queued;
     last = &queued->next;
+}
+
+static void finish(const struct queued *queued)
+{
+    if (queued->func.group != CLIENT_GROUP_LIBRARY)
+        return;
+    unfinished--;
+    finished++;
+    (void)pthread_cond_broadcast(&changed);
 }
 
 /* Unlink the one behind this link. */
@@ -68,10 +81,13 @@ void client_host_funcs_forget(uint32_t device, bool any_stream, uint64_t stream_
     (void)pthread_mutex_lock(&lock);
     struct queued **link = &first;
     while (*link != NULL) {
-        if ((*link)->device == device && (any_stream || (*link)->stream_id == stream_id))
-            free(unlink_at(link));
-        else
+        if ((*link)->device == device && (any_stream || (*link)->stream_id == stream_id)) {
+            struct queued *gone = unlink_at(link);
+            finish(gone);
+            free(gone);
+        } else {
             link = &(*link)->next;
+        }
     }
     (void)pthread_mutex_unlock(&lock);
 }
@@ -108,8 +124,7 @@ static bool call(const struct queued *queued, unsigned session)
     return is_same;
 }
 
-/* The stream goes on. It may have been aborted meanwhile: then there is nothing to let go on. */
-static void complete(struct client_session *session, uint64_t id)
+static void tell_complete(struct client_session *session, uint64_t id)
 {
     struct soma_command command;
     struct client_errors before = client_errors_save();
@@ -117,6 +132,18 @@ static void complete(struct client_session *session, uint64_t id)
     soma_command_set(&command, SOMA_FIELD_host_func, id);
     (void)!client_session_call(session, &command, NULL);
     client_errors_restore(&before);
+}
+
+/* The stream goes on, if the function held it. It may have been aborted meanwhile: then there is
+ * nothing to let go on. */
+static void complete(struct client_session *session, const struct queued *queued, unsigned number)
+{
+    if (queued->func.blocks)
+        tell_complete(session, queued->id);
+    (void)pthread_mutex_lock(&lock);
+    if (sessions_ended == number)
+        finish(queued);
+    (void)pthread_mutex_unlock(&lock);
 }
 
 static aclError run_in(struct client_session *session, uint32_t group, uint64_t timeout_ms)
@@ -144,8 +171,8 @@ static aclError run_in(struct client_session *session, uint32_t group, uint64_t 
     (void)pthread_mutex_unlock(&lock);
     if (queued != NULL)
         goes_on = call(queued, session_number);
-    if (goes_on && queued != NULL && queued->func.blocks)
-        complete(session, id);
+    if (goes_on && queued != NULL)
+        complete(session, queued, session_number);
     free(queued);
     return goes_on ? ACL_SUCCESS
                    : client_fail(ACL_ERROR_RT_SOCKET_CLOSE, "the session ended meanwhile");
@@ -225,6 +252,7 @@ static aclError launch_locked(struct client_session *session, struct queued *que
     queued->id = result.u.host_func.host_func;
     client_result_clear(&result);
     append(queued);
+    unfinished += queued->func.group == CLIENT_GROUP_LIBRARY ? 1 : 0;
     return ACL_SUCCESS;
 }
 
@@ -255,6 +283,77 @@ aclError client_host_func_launch(const struct client_object *stream,
     return error;
 }
 
+/* ---- work behind functions ---- */
+
+static bool is_blocked(const struct client_object *stream)
+{
+    struct soma_command command;
+    struct soma_result result;
+    soma_command_init(&command, SOMA_OP_STREAM_GET);
+    soma_command_set(&command, SOMA_FIELD_device, stream->device);
+    soma_command_set(&command, SOMA_FIELD_stream, stream->id);
+    if (client_call(&command, &result) != ACL_SUCCESS)
+        return false;
+    bool blocked = result.u.stream.ready_at_ns == SOMA_NONE;
+    client_result_clear(&result);
+    return blocked;
+}
+
+/* Whether a function of the library's group has its turn. */
+static bool is_one_due(void)
+{
+    struct soma_command command;
+    struct soma_result result;
+    bool due = false;
+    soma_command_init(&command, SOMA_OP_HOST_FUNC_LIST);
+    if (client_call(&command, &result) != ACL_SUCCESS)
+        return false;
+    for (size_t i = 0; i < result.u.host_func_list.host_funcs.count && !due; i++) {
+        const struct soma_host_func *func = &result.u.host_func_list.host_funcs.items[i];
+        due = func->group == CLIENT_GROUP_LIBRARY && func->state != SOMA_HOST_FUNC_STATE_QUEUED;
+    }
+    client_result_clear(&result);
+    return due;
+}
+
+/* Until one is over. `before`: how many were when the caller looked; false: the time is. */
+static bool wait_for_one(uint64_t before, const struct timespec *limit)
+{
+    int code = 0;
+    (void)pthread_mutex_lock(&lock);
+    while (finished == before && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&changed, &lock, limit);
+    (void)pthread_mutex_unlock(&lock);
+    return code != ETIMEDOUT;
+}
+
+/* finished_before: out, how many are over. */
+static bool is_one_left(uint64_t *finished_before)
+{
+    (void)pthread_mutex_lock(&lock);
+    bool is_left = unfinished > 0;
+    *finished_before = finished;
+    (void)pthread_mutex_unlock(&lock);
+    return is_left;
+}
+
+void client_host_funcs_let_pass(const struct client_object *stream)
+{
+    struct client_session *session;
+    struct timespec limit;
+    uint64_t before;
+    if (is_library || !is_one_left(&before) || client_session_get(&session) != ACL_SUCCESS)
+        return;
+    (void)clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += (session->endpoint.timeout_ms + 999) / 1000;
+    client_session_release(session);
+    struct client_errors errors = client_errors_save();
+    while (is_one_left(&before) && is_blocked(stream) && is_one_due() &&
+           wait_for_one(before, &limit))
+        continue;
+    client_errors_restore(&errors);
+}
+
 /* ---- the session's end, and fork ---- */
 
 void client_host_funcs_hold(void)
@@ -270,6 +369,8 @@ static void forget_all(void)
 {
     while (first != NULL)
         free(unlink_at(&first));
+    finished += unfinished;
+    unfinished = 0;
     served = NULL;
     sessions_ended++;
 }

@@ -32,6 +32,12 @@ aclError client_host_func_launch(const struct client_object *stream,
  * ACL_SUCCESS; 507012 none became due in time; the errors of client_call. */
 aclError client_host_func_run(uint32_t group, uint64_t timeout_ms) SOMA_MUST_USE;
 
+/* Before work that moves memory is queued on the stream: it takes its data when it is called. So,
+ * while the stream waits for something and a function of the library's thread has its turn, wait
+ * for that function, at most as long as the service may be silent (SOMA_TIMEOUT_MS). In a function
+ * itself: nothing. */
+void client_host_funcs_let_pass(const struct client_object *stream);
+
 /* Functions of this stream (any_stream: of all of the device) that were not called are not called
  * any more. */
 void client_host_funcs_forget(uint32_t device, bool any_stream, uint64_t stream_id);

@@ -20,7 +20,7 @@ aclError client_launch_find(const void *function, const void *stream,
                            "%p is no function: its library was unloaded, or it did not come from "
                            "aclrtBinaryGetFunction",
                            function);
-    return client_stream_find_to_queue(stream, the_stream);
+    return client_stream_find_to_move(stream, the_stream);
 }
 
 aclError client_launch_check_config(const aclrtLaunchKernelCfg *cfg)

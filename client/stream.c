@@ -3,6 +3,7 @@
 
 #include "context.h"
 #include "error.h"
+#include "host_funcs.h"
 #include "tables.h"
 
 #include <stdatomic.h>
@@ -48,6 +49,14 @@ aclError client_stream_find_to_queue(const void *stream, struct client_object *o
                        "stream %p belongs to context %p and this thread's is %p: call "
                        "aclrtSetCurrentContext with the stream's context first",
                        object->handle, object->context, context.handle);
+}
+
+aclError client_stream_find_to_move(const void *stream, struct client_object *object)
+{
+    aclError error = client_stream_find_to_queue(stream, object);
+    if (error == ACL_SUCCESS)
+        client_host_funcs_let_pass(object);
+    return error;
 }
 
 aclError client_event_find(const void *event, struct client_object *object)

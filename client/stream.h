@@ -14,6 +14,10 @@ aclError client_stream_find(const void *stream, struct client_object *object) SO
 aclError client_stream_find_to_queue(const void *stream,
                                      struct client_object *object) SOMA_MUST_USE;
 
+/* As client_stream_find_to_queue, for work that reads or writes memory: see
+ * client_host_funcs_let_pass. */
+aclError client_stream_find_to_move(const void *stream, struct client_object *object) SOMA_MUST_USE;
+
 /* The event of a handle. ACL_SUCCESS; 100000 NULL; 107017; 107002 the thread has no context. */
 aclError client_event_find(const void *event, struct client_object *object) SOMA_MUST_USE;
 

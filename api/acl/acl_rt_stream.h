@@ -202,6 +202,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(const char *regName,
 /* Queue a call of fn(args), made by a thread of the library when the stream gets there; the
  * stream waits for it to return. A stream that aclrtSubscribeHostFunc or aclrtSubscribeReport
  * named a thread for has it called there. fn must not call functions that wait for the stream.
+ * Copies, sets and kernels that are queued behind it wait in their call until fn has returned.
  *   fn    called once; never when the stream's work is dropped (device reset, aclFinalize) before
  *   args  kept until fn has returned; not read
  * Errors: 107000 fn is NULL; 107002, 107003, 107017. */

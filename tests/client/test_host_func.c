@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BAD = ACL_ERROR_RT_PARAM_INVALID, PARAM = ACL_ERROR_INVALID_PARAM };
@@ -156,6 +157,51 @@ static void test_order_with_copies(void)
     expect_calls(8);
     for (uint32_t i = 0; i < 8; i++)
         (void)EXPECT(looks[i].seen == 100 + i, "%u: saw %u", i, looks[i].seen);
+    (void)GIVES(ACL_SUCCESS, aclrtFreeHost(pinned));
+    fixture_end();
+}
+
+/* Takes its time, then leaves the double of what it found. */
+static void double_slowly(void *args)
+{
+    uint32_t *value = args;
+    const struct timespec pause = {0, 50000000};
+    uint32_t found = *value;
+    (void)nanosleep(&pause, NULL);
+    *value = 2 * found;
+    atomic_fetch_add(&calls, 1);
+}
+
+/* A round trip through the host: each copy takes what the function before it left, also in a stream
+ * that waits for the function's stream. */
+static void test_copies_behind_functions(void)
+{
+    fixture_begin();
+    aclrtStream streams[2] = {NULL, NULL};
+    aclrtEvent event = NULL;
+    void *device = NULL, *pinned = NULL;
+    uint32_t value = 7;
+    atomic_store(&calls, 0);
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&streams[0]));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&streams[1]));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    (void)GIVES(ACL_SUCCESS, aclrtMalloc(&device, 4, ACL_MEM_MALLOC_HUGE_FIRST));
+    (void)GIVES(ACL_SUCCESS, aclrtMallocHost(&pinned, 4));
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(device, 4, &value, 4, ACL_MEMCPY_HOST_TO_DEVICE));
+    for (unsigned i = 0; i < 3; i++) {
+        aclrtStream other = streams[i == 1 ? 1 : 0];
+        (void)GIVES(ACL_SUCCESS,
+                    aclrtMemcpyAsync(pinned, 4, device, 4, ACL_MEMCPY_DEVICE_TO_HOST, streams[0]));
+        (void)GIVES(ACL_SUCCESS, aclrtLaunchHostFunc(streams[0], double_slowly, pinned));
+        (void)GIVES(ACL_SUCCESS, aclrtRecordEvent(event, streams[0]));
+        (void)GIVES(ACL_SUCCESS, aclrtStreamWaitEvent(other, event));
+        (void)GIVES(ACL_SUCCESS,
+                    aclrtMemcpyAsync(device, 4, pinned, 4, ACL_MEMCPY_HOST_TO_DEVICE, other));
+        expect_calls(i + 1);
+        (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(other));
+    }
+    (void)GIVES(ACL_SUCCESS, aclrtMemcpy(&value, 4, device, 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    (void)EXPECT(value == 56, "%u", value);
     (void)GIVES(ACL_SUCCESS, aclrtFreeHost(pinned));
     fixture_end();
 }
@@ -480,6 +526,7 @@ static const struct client_test tests[] = {
     {"refusals", test_refusals},
     {"names of threads and streams", test_thread_and_stream_names},
     {"functions run in order with copies", test_order_with_copies},
+    {"copies behind functions take what these left", test_copies_behind_functions},
     {"many streams, many functions", test_many_streams},
     {"a stream waits for its function", test_stream_waits_for_function},
     {"a function uses ACL", test_function_uses_acl},
