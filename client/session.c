@@ -1,6 +1,7 @@
 /* Opening and ending the session of the process. */
 #include "session.h"
 
+#include "batch.h"
 #include "call.h"
 #include "context.h"
 #include "error.h"
@@ -52,7 +53,16 @@ static aclError send_json(const struct client_endpoint *endpoint, enum soma_meth
     return client_exchange(endpoint, &request, root);
 }
 
-static aclError check_protocol(const struct client_session *session)
+/* Batches are for a service of the same build; any other is asked each time. */
+static bool has_our_tables(const cJSON *version)
+{
+    char ours[32];
+    const cJSON *tables = cJSON_GetObjectItemCaseSensitive(version, "tables");
+    (void)snprintf(ours, sizeof(ours), "0x%llx", (unsigned long long)soma_batch_tables());
+    return cJSON_IsString(tables) && strcmp(tables->valuestring, ours) == 0;
+}
+
+static aclError check_protocol(struct client_session *session)
 {
     cJSON *root = NULL;
     aclError error = send_json(&session->endpoint, SOMA_METHOD_GET, "/v1/version", NULL, &root);
@@ -68,6 +78,7 @@ static aclError check_protocol(const struct client_session *session)
                             "the server at %s speaks protocol %.0f and this library protocol %d: "
                             "use a somad and a libascendcl.so of one release",
                             session->endpoint.where, protocol->valuedouble, SOMA_PROTOCOL);
+    session->is_other_build = !has_our_tables(root);
     cJSON_Delete(root);
     return error;
 }
@@ -149,10 +160,13 @@ static void say_emulated(const struct client_session *session)
     const char *quiet = client_env("SOMA_QUIET");
     if (quiet != NULL && strcmp(quiet, "1") == 0)
         return;
-    (void)fprintf(stderr, "soma: %u emulated Ascend device%s, no NPU: %s%s\n",
+    (void)fprintf(stderr, "soma: %u emulated Ascend device%s, no NPU: %s%s%s\n",
                   session->device_count, session->device_count == 1 ? "" : "s",
                   session->server.pid > 0 ? "a server of this process's own at " : "",
-                  session->endpoint.where);
+                  session->endpoint.where,
+                  session->is_other_build
+                      ? " (a somad of another build: each call waits for its answer)"
+                      : "");
 }
 
 /* Tell a server that is not ours; the lease would end the session too. */
@@ -181,8 +195,9 @@ static aclError open_session(struct client_session *session)
         error = create_session(session);
     if (error != ACL_SUCCESS)
         return error;
-    error = client_pipeline_start(&session->pipeline, &session->endpoint, session->id,
-                                  session->device_count, session->soc);
+    if (!session->is_other_build)
+        error = client_pipeline_start(&session->pipeline, &session->endpoint, session->id,
+                                      session->device_count, session->soc);
     if (error == ACL_SUCCESS)
         error = client_keeper_start(&session->keeper, &session->endpoint, session->id,
                                     session->ttl_seconds, session->server.output);

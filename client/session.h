@@ -27,6 +27,7 @@ struct client_session {
     struct client_server server; /* pid 0: the server is not ours */
     struct client_keeper keeper;
     const struct soma_soc *soc;       /* of its devices; NULL: the server did not say */
+    bool is_other_build;              /* the service's tables are not this library's */
     struct client_pipeline *pipeline; /* NULL: each call asks the service */
 };
 

@@ -47,6 +47,11 @@ struct soma_batch_header {
     uint64_t payload_bytes;
 };
 
+/* A number that stands for this build's version and tables of commands and answers. Records are
+ * made of places in these tables, and a client foresees by the rules of its version: so only
+ * programs with the same number exchange batches. GET /v1/version tells a service's. */
+uint64_t soma_batch_tables(void);
+
 /* ---- writing a request ---- */
 
 /* A request under construction. records and payload are separate until soma_batch_finish. */

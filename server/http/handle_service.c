@@ -1,6 +1,7 @@
 /* Health, version, metrics, the contract, the kernels. None waits for a session. */
 #include "handlers.h"
 
+#include "batch.h"
 #include "input.h"
 #include "kernels.h"
 #include "metrics.h"
@@ -35,8 +36,10 @@ static bool readyz(struct request *req)
 
 static bool version(struct request *req)
 {
-    struct soma_version message = {
-        .version = SOMA_VERSION, .protocol = SOMA_PROTOCOL, .emulated = true};
+    struct soma_version message = {.version = SOMA_VERSION,
+                                   .protocol = SOMA_PROTOCOL,
+                                   .emulated = true,
+                                   .tables = soma_batch_tables()};
     if (input_expect_none(req) != SOMA_OK)
         return fail(req);
     reply_message(req, 200, SOMA_MESSAGE_VERSION, &message);

@@ -1,6 +1,7 @@
 /* The fake service: the routes that the client uses, over the real engine and contents. */
 #include "fake_service.h"
 
+#include "batch.h"
 #include "bytes.h"
 #include "decode.h"
 #include "engine.h"
@@ -256,16 +257,23 @@ static aclError create_session(const struct client_request *request, struct clie
                 : client_fail(ACL_ERROR_BAD_ALLOC, "the fake service has no memory");
 }
 
+static aclError reply_version(struct client_answer *answer, enum fake_mood now)
+{
+    char text[128];
+    uint64_t tables = soma_batch_tables() + (now == FAKE_OTHER_BUILD ? 1 : 0);
+    (void)snprintf(text, sizeof(text),
+                   "{\"version\":\"1\",\"protocol\":%d,\"emulated\":true,\"tables\":\"0x%llx\"}",
+                   now == FAKE_PROTOCOL_2 ? 2 : 1, (unsigned long long)tables);
+    return reply_text(answer, 200, text);
+}
+
 static aclError route(const struct client_request *request, struct client_answer *answer,
                       enum fake_mood now)
 {
     const char *path = request->path;
     struct soma_error error;
     if (strcmp(path, "/v1/version") == 0)
-        return reply_text(answer, 200,
-                          now == FAKE_PROTOCOL_2
-                              ? "{\"version\":\"9\",\"protocol\":2,\"emulated\":true}"
-                              : "{\"version\":\"1\",\"protocol\":1,\"emulated\":true}");
+        return reply_version(answer, now);
     if (strcmp(path, "/livez") == 0)
         return reply_text(answer, 200, "{\"status\":\"ok\"}");
     if (strcmp(path, "/v1/sessions") == 0)
@@ -313,8 +321,8 @@ static aclError fake_send(const struct client_endpoint *endpoint,
     enum fake_mood now = mood_count > 0 ? mood : FAKE_GOOD;
     if (mood_count > 0)
         mood_count--;
-    aclError error = now == FAKE_GOOD || now == FAKE_PROTOCOL_2 ? route(request, answer, now)
-                                                                : in_mood(now, answer);
+    bool is_there = now == FAKE_GOOD || now == FAKE_PROTOCOL_2 || now == FAKE_OTHER_BUILD;
+    aclError error = is_there ? route(request, answer, now) : in_mood(now, answer);
     (void)pthread_mutex_unlock(&lock);
     return error;
 }

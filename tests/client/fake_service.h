@@ -26,11 +26,12 @@ bool fake_service_has_session(void);
 /* What the next requests meet: FAKE_GOOD again after `count` of them. */
 enum fake_mood {
     FAKE_GOOD,
-    FAKE_GONE,       /* 507901: nobody answers */
-    FAKE_NO_SESSION, /* 404 NO_SUCH_SESSION */
-    FAKE_NONSENSE,   /* 200 with something that is not JSON */
-    FAKE_PROTOCOL_2, /* GET /v1/version says protocol 2 */
-    FAKE_TOKEN       /* 401 UNAUTHENTICATED */
+    FAKE_GONE,        /* 507901: nobody answers */
+    FAKE_NO_SESSION,  /* 404 NO_SUCH_SESSION */
+    FAKE_NONSENSE,    /* 200 with something that is not JSON */
+    FAKE_PROTOCOL_2,  /* GET /v1/version says protocol 2 */
+    FAKE_OTHER_BUILD, /* GET /v1/version says other tables */
+    FAKE_TOKEN        /* 401 UNAUTHENTICATED */
 };
 void fake_service_set_mood(enum fake_mood mood, unsigned count);
 

@@ -1,10 +1,13 @@
 /* Start and end of ACL against the fake service. */
 #include "client_fixture.h"
 #include "sanitizers.h"
+#include "session.h"
 #include "suites.h"
 
+#include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +124,26 @@ static void test_a_failed_init_can_be_repeated(void)
     fake_service_stop();
 }
 
+/* A somad of another build understands no batches of this one: the session works without. */
+static void test_another_build_is_asked_each_time(void)
+{
+    struct client_session *session;
+    fake_service_start();
+    for (int is_other = 0; is_other < 2; is_other++) {
+        fake_service_set_mood(is_other == 1 ? FAKE_OTHER_BUILD : FAKE_GOOD, 1);
+        (void)GIVES(ACL_SUCCESS, aclInit(NULL));
+        CU_ASSERT_FATAL(client_session_get(&session) == ACL_SUCCESS);
+        (void)EXPECT(session->is_other_build == (is_other == 1), "other build: %d", is_other);
+        (void)EXPECT(is_other == 0 || session->pipeline == NULL, "batches are sent");
+        client_session_release(session);
+        (void)GIVES(ACL_SUCCESS, aclrtSetDevice(0));
+        aclrtMemPool pool = make_pool(4 << 20);
+        (void)GIVES(ACL_SUCCESS, aclrtMemPoolDestroy(pool));
+        (void)GIVES(ACL_SUCCESS, aclFinalize());
+    }
+    fake_service_stop();
+}
+
 /* The end succeeds, says nothing, and the next beginning is a new one. */
 static void test_the_end_without_a_service(void)
 {
@@ -191,6 +214,7 @@ static const struct client_test tests[] = {
     {"calls without need open nothing", test_calls_without_need_open_nothing},
     {"configuration file", test_configuration_file},
     {"a failed init can be repeated", test_a_failed_init_can_be_repeated},
+    {"another build is asked each time", test_another_build_is_asked_each_time},
     {"the end without a service", test_the_end_without_a_service},
     {"a service that fails later", test_service_that_fails_later},
     {"fork", test_fork},

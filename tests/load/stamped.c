@@ -2,6 +2,7 @@
  * those whose outcome the model cannot tell.
  *   kernels       the service has others than the simulation
  *   plain events  a synchronise could wait for a record, and a batch would not run in one piece
+ *   functions of the host  the same, for their end
  *   large copies  they would only move memory about */
 #include "load.h"
 #include "workload.h"
@@ -76,7 +77,8 @@ static bool has_words(const struct soma_command *command)
 /* Make the step one that can be sent. false: leave it out. */
 static bool adapt(struct soma_command *command)
 {
-    if (command->op == SOMA_OP_STREAM_LAUNCH_KERNEL || !has_words(command))
+    if (command->op == SOMA_OP_STREAM_LAUNCH_KERNEL ||
+        command->op == SOMA_OP_STREAM_LAUNCH_HOST_FUNC || !has_words(command))
         return false;
     if (command->op == SOMA_OP_EVENT_CREATE) {
         command->kind = SOMA_EVENT_KIND_EX;
