@@ -1,6 +1,8 @@
 /* Kernels that fail on purpose, each in another way: to see how a program takes it, and that the
  * server does. All end with ACL error 507015 at the next synchronise, Endless with 507014. The last
  * two succeed, and harm nobody. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "soma/kernel.h"
 
 #include <signal.h>

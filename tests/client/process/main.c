@@ -6,12 +6,23 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Read by ThreadSanitizer: a child after fork goes on. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
     return "die_after_fork=0";
+}
+
+static pid_t main_pid; /* of the process that came to main, not of its children */
+
+/* Read by LeakSanitizer: a child after fork is not looked at, because a thread of its parent can
+ * hold the lock that the look needs. */
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return main_pid != getpid();
 }
 
 static bool add_suite(const char *name, const struct process_test *tests)
@@ -30,6 +41,7 @@ int main(int argc, char **argv)
         const char *name;
         const struct process_test *tests;
     } suites[] = {{"private", private_tests}, {"shared", shared_tests}, {"lost", lost_tests}};
+    main_pid = getpid();
     if (argc == 3 && strcmp(argv[1], "--role") == 0)
         return role_run(argv[2]);
     if (CU_initialize_registry() != CUE_SUCCESS)
