@@ -421,8 +421,8 @@ enum soma_status memory_describe(struct call *call)
     if (place.reservation != NULL)
         reservation_run(place.reservation, device, &place);
     call->result->u.memory_description = (struct soma_memory_description){
-        kind_of(&place),  place.pool != NULL ? place.pool->id : SOMA_NONE,
-        place.base,       place.size,
-        ptr - place.base, SOMA_BLOCK_STATE_BUSY};
+        (int)kind_of(&place), place.pool != NULL ? place.pool->id : SOMA_NONE,
+        place.base,           place.size,
+        ptr - place.base,     SOMA_BLOCK_STATE_BUSY};
     return SOMA_OK;
 }

@@ -94,8 +94,8 @@ static const char *const program[] = {
     "stream.launchKernel stream=1 kernel=poke args=small",
     "stream.setFailureMode stream=1 failureMode=STOP",
     "memory.reduce dst=small+32 src=small size=12 kind=SUM dtype=int16 stream=1",
-    "memory.random ptr=small+64 counter=small+48 distribution=NORMAL dtype=float32 args=f32:0,f32:1 "
-    "seed=7 count=3",
+    ("memory.random ptr=small+64 counter=small+48 distribution=NORMAL dtype=float32 "
+     "args=f32:0,f32:1 seed=7 count=3"),
     "memory.read ptr=small size=50",
     "memory.read ptr=small size=50 stream=2",
     "memory.describe ptr=small+9",
