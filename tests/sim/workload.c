@@ -146,6 +146,8 @@ static void learn_created(struct workload *workload, uint32_t index,
                                      .device = (uint32_t)step->command.device,
                                      .owner = WORKLOAD_NONE,
                                      .is_live = true};
+    if (object.device >= workload->program->config.device_count)
+        return; /* a made-up device that happens to be there */
     if (step->command.op == SOMA_OP_STREAM_CREATE) {
         object.kind = WORKLOAD_STREAM;
     } else if (step->command.op == SOMA_OP_EVENT_CREATE) {

@@ -136,21 +136,8 @@ static void leave(int number)
     exit(0); /* not allowed in a handler, and often done */
 }
 
-/* SIGTERM comes to the thread that is inside a call, whatever it holds there. */
-static int handler_exits(void)
-{
-    static struct busy busy;
-    aclrtStream stream = NULL;
-    (void)signal(SIGTERM, leave);
-    begin();
-    busy.pool = make_pool();
-    NEED(ACL_SUCCESS, aclrtCreateStream(&stream));
-    say("ready");
-    for (;;)
-        NEED(ACL_SUCCESS, one_round(&busy, stream));
-    return 0;
-}
-
+/* SIGTERM comes while the thread waits in a call. Where it may hold the allocator's lock, nobody
+ * can promise that exit comes back. */
 static int handler_exits_a_wait(void)
 {
     (void)signal(SIGTERM, leave);
@@ -267,7 +254,6 @@ int role_run_end(const char *role)
         {"finalize_while_busy", finalize_while_busy},
         {"exit_with_functions", exit_with_functions},
         {"function_exits", function_exits},
-        {"handler_exits", handler_exits},
         {"handler_exits_a_wait", handler_exits_a_wait},
         {"fork_quietly", fork_quietly},
         {"fork_while_busy", fork_while_busy},
