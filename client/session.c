@@ -355,20 +355,30 @@ void client_session_release(struct client_session *session)
         calls_inside--;
 }
 
-/* With the lock held. timeout_ms: how long to wait for a shared server at most. */
-static void end_locked(long timeout_ms)
+/* With the lock held. timeout_ms: how long to wait for a shared server at most. Takes none of the
+ * locks of tables, contexts and functions. Returns the session, which has ended; NULL: none was
+ * open. */
+static struct client_session *close_locked(long timeout_ms)
 {
     struct client_session *session = current;
     current = NULL;
     init_count = 0;
     if (session == NULL)
-        return;
+        return NULL;
     client_pipeline_stop(session->pipeline);
     client_keeper_stop(&session->keeper);
     if (session->server.pid > 0)
         client_server_stop(&session->server);
     else
         delete_session(session, timeout_ms);
+    return session;
+}
+
+static void end_locked(void)
+{
+    struct client_session *session = close_locked(LONG_TIMEOUT_MS);
+    if (session == NULL)
+        return;
     forget_objects();
     drop_reference(session);
 }
@@ -402,7 +412,7 @@ aclError client_session_finalize(void)
     (void)pthread_mutex_lock(&lock);
     bool is_repeated = is_finalized;
     if (!is_repeated)
-        end_locked(LONG_TIMEOUT_MS);
+        end_locked();
     is_finalized = true;
     (void)pthread_mutex_unlock(&lock);
     return is_repeated ? fail_repeated() : ACL_SUCCESS;
@@ -414,7 +424,7 @@ aclError client_session_finalize_one(uint64_t *left)
     bool is_repeated = init_count == 0;
     uint64_t count = is_repeated ? 0 : init_count - 1;
     if (!is_repeated && count == 0) {
-        end_locked(LONG_TIMEOUT_MS);
+        end_locked();
         is_finalized = true;
     }
     init_count = count;
@@ -438,14 +448,18 @@ static bool lock_at_exit(void)
 
 /* The end of the process, after the program's own exit handlers and destructors. Other threads may
  * go on until it is over. One may hold the lock for long, or a signal handler has called exit while
- * its thread was inside a call, which may hold any lock: then the kernel ends a private server and
- * the lease ends the session. */
+ * its thread was inside a call: inside the session, which may hold any lock, the kernel ends a
+ * private server and the lease ends the session. Before or behind that part of a call the thread
+ * may hold the locks of tables, so nothing here takes them: what they hold goes with the process.
+ */
 __attribute__((destructor)) static void end_with_process(void)
 {
     if (calls_inside > 0 || !lock_at_exit())
         return;
     is_exiting = true;
-    end_locked(EXIT_TIMEOUT_MS);
+    struct client_session *session = close_locked(EXIT_TIMEOUT_MS);
+    if (session != NULL)
+        drop_reference(session);
     (void)pthread_mutex_unlock(&lock);
     client_curl_thread_end();
 }

@@ -69,6 +69,9 @@ static void test_nothing_is_left(void)
                 {"copy_for_ever", SIGTERM, 128 + SIGTERM},
                 {"copy_for_ever", SIGKILL, 128 + SIGKILL},
                 {"handler_exits_a_wait", SIGTERM, 0},
+                {"handler_exits_a_look", SIGTERM, 0},
+                {"handler_exits_a_look", SIGTERM, 0},
+                {"handler_exits_a_look", SIGTERM, 0},
                 {"abort", 0, 128 + SIGABRT},
                 {"fork_and_hold", SIGKILL, 128 + SIGKILL}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
