@@ -138,7 +138,8 @@ static void leave(int number)
 
 /* SIGTERM comes to the thread inside calls that only look something up, and that the session never
  * sees: it may hold the locks of tables. (In calls that allocate or speak to the server it may hold
- * the allocator's, which other exit handlers need, OpenSSL's for one: no library can help there.) */
+ * the allocator's, which other exit handlers need, OpenSSL's for one: no library can help there.)
+ */
 static int handler_exits_a_look(void)
 {
     aclrtStream stream = NULL;

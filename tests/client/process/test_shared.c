@@ -66,14 +66,11 @@ static void test_ended_inside_a_call(void)
     static const struct {
         const char *role;
         int signal, code;
-    } rows[] = {{"wait_for_ever", SIGTERM, 128 + SIGTERM},
-                {"wait_for_ever", SIGKILL, 128 + SIGKILL},
-                {"copy_for_ever", SIGTERM, 128 + SIGTERM},
-                {"copy_for_ever", SIGKILL, 128 + SIGKILL},
-                {"handler_exits_a_wait", SIGTERM, 0},
-                {"handler_exits_a_look", SIGTERM, 0},
-                {"handler_exits_a_look", SIGTERM, 0},
-                {"handler_exits_a_look", SIGTERM, 0}};
+    } rows[] = {
+        {"wait_for_ever", SIGTERM, 128 + SIGTERM}, {"wait_for_ever", SIGKILL, 128 + SIGKILL},
+        {"copy_for_ever", SIGTERM, 128 + SIGTERM}, {"copy_for_ever", SIGKILL, 128 + SIGKILL},
+        {"handler_exits_a_wait", SIGTERM, 0},      {"handler_exits_a_look", SIGTERM, 0},
+        {"handler_exits_a_look", SIGTERM, 0},      {"handler_exits_a_look", SIGTERM, 0}};
     struct somad_process somad;
     if (!EXPECT(start_somad(&somad, NULL, NULL), "no somad"))
         return;
