@@ -410,10 +410,20 @@ static bool is_lost(CURLcode code)
            code == CURLE_PARTIAL_FILE;
 }
 
+/* What keeps the client from the server; the system's word where it refused, because libcurl tells
+ * of a host and a port for unix sockets too. */
+static const char *reason(const struct connection *connection, CURLcode code)
+{
+    long error = 0;
+    (void)curl_easy_getinfo(connection->easy, CURLINFO_OS_ERRNO, &error);
+    if (code == CURLE_COULDNT_CONNECT && error != 0)
+        return strerror((int)error);
+    return connection->text[0] != '\0' ? connection->text : curl_easy_strerror(code);
+}
+
 static aclError fail_unreachable(const struct connection *connection, CURLcode code)
 {
     const struct client_endpoint *endpoint = connection->endpoint;
-    const char *why = connection->text[0] != '\0' ? connection->text : curl_easy_strerror(code);
     if (connection->is_too_large)
         return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
                            "the answer of %s is longer than it may be: is it a soma server?",
@@ -426,7 +436,7 @@ static aclError fail_unreachable(const struct connection *connection, CURLcode c
     return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
                        "cannot reach the soma server at %s: %.200s; check that it runs, set "
                        "SOMA_SERVER to where it is, or unset it to have one of your own",
-                       endpoint->where, why);
+                       endpoint->where, reason(connection, code));
 }
 
 static aclError finish(struct connection *connection, struct client_answer *answer)

@@ -247,9 +247,9 @@ enum soma_status memory_release(struct call *call)
                          ptr, reservation->address);
     if (reservation->mapping_count > 0)
         return soma_fail(call->error, SOMA_ALREADY_MAPPED, "ptr",
-                         "%" PRIu64 " mappings lie in the reserved addresses at 0x%" PRIx64
-                         "; unmap them first",
-                         reservation->mapping_count, ptr);
+                         "memory is mapped in the reserved addresses at 0x%" PRIx64
+                         " (mappings: %" PRIu64 "); unmap it first",
+                         ptr, reservation->mapping_count);
     reservation_release(call->engine, reservation);
     return SOMA_OK;
 }

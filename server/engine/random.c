@@ -46,6 +46,8 @@ static uint64_t rank(enum soma_dtype dtype, uint64_t bits)
         return bits;
     if (is_integer(dtype))
         return bits ^ top;
+    if (bits == top) /* -0 */
+        return top;
     return (bits & top) != 0 ? mask - bits : bits | top;
 }
 
@@ -54,6 +56,35 @@ static bool is_finite(enum soma_dtype dtype, uint64_t bits)
 {
     uint64_t exponent = dtype == SOMA_DTYPE_FLOAT16 ? 0x7c00 : 0x7f800000;
     return is_integer(dtype) || (bits & exponent) != exponent;
+}
+
+/* Parameters of the right number and type: do their values go together? Numbers of floating point
+ * are compared as their bits, so 0 and 1 are given as such. */
+static enum soma_status check_values(struct call *call, const struct engine_random *what)
+{
+    uint64_t one = what->dtype == SOMA_DTYPE_FLOAT16 ? 0x3c00 : 0x3f800000;
+    uint64_t first = rank(what->dtype, what->parameters[0]);
+    uint64_t second = rank(what->dtype, what->parameters[1]);
+    uint64_t zero = rank(what->dtype, 0);
+    switch (what->distribution) {
+    case SOMA_DISTRIBUTION_DROPOUT_BITMASK:
+        if (first >= zero && first <= rank(what->dtype, one))
+            return SOMA_OK;
+        return soma_fail(call->error, SOMA_RANDOM_PARAMETERS, "args",
+                         "the rate that is dropped is outside 0 to 1");
+    case SOMA_DISTRIBUTION_UNIFORM:
+        if (first <= second)
+            return SOMA_OK;
+        return soma_fail(call->error, SOMA_RANDOM_PARAMETERS, "args",
+                         "min is above max; numbers are drawn from min up to below max");
+    case SOMA_DISTRIBUTION_NORMAL:
+    case SOMA_DISTRIBUTION_TRUNCATED_NORMAL:
+    default:
+        if (second >= zero)
+            return SOMA_OK;
+        return soma_fail(call->error, SOMA_RANDOM_PARAMETERS, "args",
+                         "the standard deviation is below 0");
+    }
 }
 
 static enum soma_status check_parameters(struct call *call, struct engine_random *what)
@@ -75,11 +106,7 @@ static enum soma_status check_parameters(struct call *call, struct engine_random
                          wanted == 1  ? "the rate that is dropped"
                          : is_uniform ? "min and max"
                                       : "the mean and the standard deviation");
-    if (is_uniform &&
-        rank(what->dtype, what->parameters[0]) > rank(what->dtype, what->parameters[1]))
-        return soma_fail(call->error, SOMA_RANDOM_PARAMETERS, "args",
-                         "min is above max; numbers are drawn from min up to below max");
-    return SOMA_OK;
+    return check_values(call, what);
 }
 
 /* *size_bytes: of the result. */

@@ -91,6 +91,17 @@ static void test_configuration_file(void)
     fake_service_stop();
 }
 
+static void test_a_socket_where_nobody_listens(void)
+{
+    char server[64];
+    (void)snprintf(server, sizeof(server), "unix:/tmp/soma-nobody-%ld.sock", (long)getpid());
+    (void)setenv("SOMA_SERVER", server, 1);
+    (void)GIVES(ACL_ERROR_RT_SOCKET_CLOSE, aclInit(NULL));
+    (void)SAYS(server);
+    (void)SAYS("No such file or directory");
+    (void)unsetenv("SOMA_SERVER");
+}
+
 static void test_a_failed_init_can_be_repeated(void)
 {
     static const struct {
@@ -213,6 +224,7 @@ static const struct client_test tests[] = {
     {"the first call initialises", test_first_call_initialises},
     {"calls without need open nothing", test_calls_without_need_open_nothing},
     {"configuration file", test_configuration_file},
+    {"a socket where nobody listens", test_a_socket_where_nobody_listens},
     {"a failed init can be repeated", test_a_failed_init_can_be_repeated},
     {"another build is asked each time", test_another_build_is_asked_each_time},
     {"the end without a service", test_the_end_without_a_service},
