@@ -2,6 +2,8 @@
  * it receives it answers with one. */
 #include "socket_peer.h"
 
+#include "sockets.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,37 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool send_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        len -= (size_t)sent;
-    }
-    return true;
-}
-
-static bool receive_all(int fd, char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t got = recv(fd, bytes, len, 0);
-        if (got <= 0)
-            return false;
-        bytes += got;
-        len -= (size_t)got;
-    }
-    return true;
-}
-
 /* One block and the byte that goes the other way, on the side that leads. */
 static bool exchange(const struct socket_peer *peer, int fd, char *block)
 {
     char byte = 0;
     if (peer->is_out)
-        return send_all(fd, block, peer->bytes) && receive_all(fd, &byte, 1);
-    return send_all(fd, &byte, 1) && receive_all(fd, block, peer->bytes);
+        return sockets_send_all(fd, block, peer->bytes) && sockets_receive_all(fd, &byte, 1);
+    return sockets_send_all(fd, &byte, 1) && sockets_receive_all(fd, block, peer->bytes);
 }
 
 static _Noreturn void follow(const struct socket_peer *peer, int fd, char *block)
@@ -48,9 +26,9 @@ static _Noreturn void follow(const struct socket_peer *peer, int fd, char *block
     char byte = 0;
     while (good) {
         if (peer->is_out)
-            good = receive_all(fd, block, peer->bytes) && send_all(fd, &byte, 1);
+            good = sockets_receive_all(fd, block, peer->bytes) && sockets_send_all(fd, &byte, 1);
         else
-            good = receive_all(fd, &byte, 1) && send_all(fd, block, peer->bytes);
+            good = sockets_receive_all(fd, &byte, 1) && sockets_send_all(fd, block, peer->bytes);
     }
     _exit(0);
 }

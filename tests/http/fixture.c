@@ -110,6 +110,15 @@ void fixture_open_session(struct http_client *client, const char *body, char id[
     cJSON_Delete(tree);
 }
 
+void fixture_block_stream(struct fixture *f)
+{
+    fixture_do(f->client, "POST", "/v1/devices/0/streams", NULL, 201);
+    fixture_do(f->client, "POST", "/v1/devices/0/events", "{\"kind\":\"PLAIN\"}", 201);
+    fixture_do(f->client, "POST", "/v1/devices/0/events/1:record", "{\"stream\":0}", 204);
+    fixture_do(f->client, "POST", "/v1/devices/0/events/1:reset", "{\"stream\":0}", 204);
+    fixture_do(f->client, "POST", "/v1/devices/0/streams/1:waitEvent", "{\"event\":1}", 204);
+}
+
 double number_of(const cJSON *tree, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(tree, name);

@@ -59,6 +59,9 @@ bool is_error_body(const char *text, long status, const char *reason);
 /* Open a session with this body and let the client work in it; its id in id[64]. */
 void fixture_open_session(struct http_client *client, const char *body, char id[64]);
 
+/* Stream 1 of a fresh session waits for event 1, which nobody records. */
+void fixture_block_stream(struct fixture *f);
+
 double number_of(const cJSON *tree, const char *name); /* -1 when there is none */
 const char *text_of(const cJSON *tree, const char *name);
 

@@ -93,20 +93,11 @@ static void test_finishes(void)
     fixture_stop(&f);
 }
 
-static void block_stream(struct fixture *f)
-{
-    fixture_do(f->client, "POST", "/v1/devices/0/streams", NULL, 201);
-    fixture_do(f->client, "POST", "/v1/devices/0/events", "{\"kind\":\"PLAIN\"}", 201);
-    fixture_do(f->client, "POST", "/v1/devices/0/events/1:record", "{\"stream\":0}", 204);
-    fixture_do(f->client, "POST", "/v1/devices/0/events/1:reset", "{\"stream\":0}", 204);
-    fixture_do(f->client, "POST", "/v1/devices/0/streams/1:waitEvent", "{\"event\":1}", 204);
-}
-
 static void test_bound(void)
 {
     struct fixture f;
     fixture_start(&f, NULL);
-    block_stream(&f);
+    fixture_block_stream(&f);
     struct caller caller = {.url = f.url, .path = "/v1/devices/0/streams/1:synchronize"};
     struct drainer drainer = {.server = f.server, .bound_ms = 300};
     start_both(&f, &caller, &drainer);
@@ -123,7 +114,7 @@ static void test_stop_at_once(void)
 {
     struct fixture f;
     fixture_start(&f, NULL);
-    block_stream(&f);
+    fixture_block_stream(&f);
     struct caller caller = {.url = f.url,
                             .path = "/v1/commands",
                             .body = "{\"commands\":[{\"op\":\"stream.synchronize\",\"stream\":1},"

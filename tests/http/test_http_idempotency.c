@@ -138,16 +138,6 @@ static bool none_waits(void *ctx)
     return fixture_metric(f->client, "soma_requests_waiting") == 0;
 }
 
-/* A stream that waits for an event which nobody has recorded. */
-static void block_stream(struct fixture *f)
-{
-    fixture_do(f->client, "POST", "/v1/devices/0/streams", NULL, 201);
-    fixture_do(f->client, "POST", "/v1/devices/0/events", "{\"kind\":\"PLAIN\"}", 201);
-    fixture_do(f->client, "POST", "/v1/devices/0/events/1:record", "{\"stream\":0}", 204);
-    fixture_do(f->client, "POST", "/v1/devices/0/events/1:reset", "{\"stream\":0}", 204);
-    fixture_do(f->client, "POST", "/v1/devices/0/streams/1:waitEvent", "{\"event\":1}", 204);
-}
-
 /* The first request waits; the same again waits behind it and gets its answer; one of those goes
  * away meanwhile. */
 static void test_behind_a_wait(void)
@@ -159,7 +149,7 @@ static void test_behind_a_wait(void)
     int fds[4];
     unsigned replays = 0;
     fixture_start(&f, NULL);
-    block_stream(&f);
+    fixture_block_stream(&f);
     for (unsigned i = 0; i < 4; i++) {
         fds[i] = raw_connect(soma_server_port(f.server, 0));
         EXPECT(raw_send_text(fds[i], request), "send");
@@ -191,7 +181,7 @@ static void test_abandoned(void)
     static char text[RAW_BYTES];
     struct fixture f;
     fixture_start(&f, NULL);
-    block_stream(&f);
+    fixture_block_stream(&f);
     int first = raw_connect(soma_server_port(f.server, 0));
     int second = raw_connect(soma_server_port(f.server, 0));
     EXPECT(raw_send_text(first, request) && raw_send_text(second, request), "send");

@@ -105,22 +105,12 @@ static void test_sixty_four(void)
     fixture_stop(&f);
 }
 
-/* Stream 1 waits for event 1, which nobody has recorded. */
-static void block_stream(struct fixture *f)
-{
-    fixture_do(f->client, "POST", "/v1/devices/0/streams", NULL, 201);
-    fixture_do(f->client, "POST", "/v1/devices/0/events", "{\"kind\":\"PLAIN\"}", 201);
-    fixture_do(f->client, "POST", "/v1/devices/0/events/1:record", "{\"stream\":0}", 204);
-    fixture_do(f->client, "POST", "/v1/devices/0/events/1:reset", "{\"stream\":0}", 204);
-    fixture_do(f->client, "POST", "/v1/devices/0/streams/1:waitEvent", "{\"event\":1}", 204);
-}
-
 static void test_another_command_wakes(void)
 {
     struct fixture f;
     struct waiter waiters[3];
     fixture_start(&f, NULL);
-    block_stream(&f);
+    fixture_block_stream(&f);
     start_waiter(&waiters[0], &f, NULL, "/v1/devices/0/streams/1:synchronize",
                  "{\"timeoutMs\":-1}");
     start_waiter(&waiters[1], &f, NULL, "/v1/devices/0:synchronize", NULL);
@@ -145,7 +135,7 @@ static void test_timeouts(void)
     struct fixture f;
     struct waiter waiter;
     fixture_start(&f, NULL);
-    block_stream(&f);
+    fixture_block_stream(&f);
     fixture_refused(f.client, "POST", "/v1/devices/0/streams/1:synchronize", "{\"timeoutMs\":0}",
                     504, "STREAM_SYNC_TIMEOUT");
     start_waiter(&waiter, &f, NULL, "/v1/devices/0/streams/1:synchronize", "{\"timeoutMs\":150}");
@@ -188,7 +178,7 @@ static void test_client_goes_away(void)
     struct fixture f;
     int fds[COUNT];
     fixture_start(&f, NULL);
-    block_stream(&f);
+    fixture_block_stream(&f);
     for (unsigned i = 0; i < COUNT; i++) {
         fds[i] = raw_connect(soma_server_port(f.server, 0));
         EXPECT(raw_send_text(fds[i],
@@ -216,7 +206,7 @@ static void test_session_ends(void)
     char id[64], path[128];
     fixture_start(&f, NULL);
     fixture_open_session(f.client, "{\"ttlSeconds\":1}", id);
-    block_stream(&f);
+    fixture_block_stream(&f);
     start_waiter(&waiter, &f, id, "/v1/devices/0/streams/1:synchronize", NULL);
     http_client_set_session(f.client, NULL);
     expect_waiting(&f, 1);

@@ -1,6 +1,8 @@
 /* One thread accepts and one serves each connection; they share the numbers below. */
 #include "proxy.h"
 
+#include "sockets.h"
+
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -80,18 +82,6 @@ static size_t allow(struct proxy *proxy, enum proxy_side side, size_t len, bool 
     return len;
 }
 
-static bool send_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        len -= (size_t)sent;
-    }
-    return true;
-}
-
 /* Pass on what there is; false: the connection is over. */
 static bool pass(struct proxy *proxy, enum proxy_side side, int from, int to)
 {
@@ -101,7 +91,7 @@ static bool pass(struct proxy *proxy, enum proxy_side side, int from, int to)
     if (got <= 0)
         return false;
     size_t len = allow(proxy, side, (size_t)got, &is_cut);
-    bool good = send_all(to, bytes, len);
+    bool good = sockets_send_all(to, bytes, len);
     atomic_fetch_add(&proxy->passed[side], (long)len);
     return good && !is_cut;
 }

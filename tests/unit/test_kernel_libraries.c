@@ -1,10 +1,7 @@
 /* Kernels of libraries (examples/kernels), launched through the engine in processes of their own.
  */
-#include "bytes.h"
-#include "engine.h"
 #include "expect.h"
-#include "kernel_libraries.h"
-#include "kernels.h"
+#include "kernel_fixture.h"
 #include "suites.h"
 
 #include <dirent.h>
@@ -18,100 +15,27 @@
 #define DIRECTORY SOMA_BINARY_DIR "/examples/kernels"
 #define WORKER SOMA_BINARY_DIR "/server/soma-kernel-worker"
 
-struct fixture {
-    struct kernels *kernels;
-    struct bytes *bytes;
-    struct engine *engine;
-    struct soma_error error;
-    uint64_t cost_ns; /* of the last launch */
-};
-
-static void *mem_alloc(void *ctx, size_t size)
-{
-    (void)ctx;
-    return malloc(size);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
-
-static void set_up_in(struct fixture *f, const char *directory, uint64_t time_ms,
+static void set_up_in(struct kernel_fixture *f, const char *directory, uint64_t time_ms,
                       uint64_t memory_bytes)
 {
     char why[256];
-    struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
-    struct engine_config config = {.device_count = 1, .soc = soma_soc_row(3)};
-    memset(f, 0, sizeof(*f));
     struct kernel_libraries *libraries = kernel_libraries_open(
         &(struct kernel_libraries_config){directory, WORKER, time_ms, memory_bytes}, why,
         sizeof(why));
-    EXPECT(libraries != NULL, "%s", why);
-    f->kernels = kernels_create_with(libraries);
-    f->bytes = bytes_create(f->kernels);
-    CU_ASSERT_FATAL(libraries != NULL && f->kernels != NULL && f->bytes != NULL);
-    struct engine_bytes table = bytes_table(f->bytes);
-    f->engine = engine_create(&config, &mem, &table);
-    CU_ASSERT_FATAL(f->engine != NULL);
+    CU_ASSERT_FATAL(EXPECT(libraries != NULL, "%s", why));
+    kernel_fixture_start(f, libraries);
 }
 
-static void set_up(struct fixture *f, uint64_t time_ms, uint64_t memory_bytes)
+static void set_up(struct kernel_fixture *f, uint64_t time_ms, uint64_t memory_bytes)
 {
     set_up_in(f, DIRECTORY, time_ms, memory_bytes);
 }
 
-static void tear_down(struct fixture *f)
-{
-    engine_destroy(f->engine);
-    bytes_destroy(f->bytes);
-    kernels_destroy(f->kernels);
-}
-
-static uint64_t allocate(struct fixture *f, uint64_t size)
-{
-    struct soma_command command;
-    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
-    soma_command_init(&command, SOMA_OP_MEMORY_MALLOC);
-    soma_command_set(&command, SOMA_FIELD_device, 0);
-    soma_command_set(&command, SOMA_FIELD_size, size);
-    CU_ASSERT_FATAL(engine_apply(f->engine, &command, &result, &f->error) == SOMA_OK);
-    return result.u.memory_block.ptr;
-}
-
-static void put(struct fixture *f, uint64_t address, const void *from, size_t size)
-{
-    void *host;
-    CU_ASSERT_FATAL(bytes_host(f->bytes, address, size, &host, &f->error) == SOMA_OK);
-    memcpy(host, from, size);
-}
-
-static void get(struct fixture *f, uint64_t address, void *to, size_t size)
-{
-    const void *host = bytes_peek(f->bytes, address, size);
-    if (host == NULL)
-        memset(to, 0, size);
-    else
-        memcpy(to, host, size);
-}
-
-static enum soma_status launch(struct fixture *f, const char *kernel, uint64_t blocks,
+static enum soma_status launch(struct kernel_fixture *f, const char *kernel, uint64_t blocks,
                                const void *block, size_t size)
 {
-    struct soma_command command;
-    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
     const struct soma_kernel_arg arg = {.kind = SOMA_ARG_BYTES, .bytes = {block, size}};
-    soma_command_init(&command, SOMA_OP_STREAM_LAUNCH_KERNEL);
-    soma_command_set(&command, SOMA_FIELD_device, 0);
-    soma_command_set(&command, SOMA_FIELD_stream, 0);
-    soma_command_set(&command, SOMA_FIELD_block_dim, blocks);
-    command.kernel = (struct soma_text){kernel, strlen(kernel)};
-    command.args = (struct soma_kernel_args){&arg, 1};
-    command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
-    enum soma_status status = engine_apply(f->engine, &command, &result, &f->error);
-    f->cost_ns = status == SOMA_OK ? result.u.launched.cost_ns : 0;
-    return status;
+    return kernel_fixture_launch(f, kernel, blocks, &arg, 1);
 }
 
 static size_t count_descriptors(void)
@@ -128,55 +52,57 @@ static size_t count_descriptors(void)
 
 static void test_results(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     uint32_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     float row[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     double sums[2];
     set_up(&f, 5000, UINT64_C(1) << 30);
-    uint64_t x = allocate(&f, sizeof(numbers)), sums_at = allocate(&f, sizeof(sums));
-    put(&f, x, numbers, sizeof(numbers));
+    uint64_t x = kernel_fixture_allocate(&f, sizeof(numbers)),
+             sums_at = kernel_fixture_allocate(&f, sizeof(sums));
+    kernel_fixture_put(&f, x, numbers, sizeof(numbers));
     EXPECT(launch(&f, "EasyOP", 8, &x, 8) == SOMA_OK, "%s", f.error.message);
-    EXPECT(f.cost_ns == 800, "100 ns a block: %" PRIu64, f.cost_ns);
+    EXPECT(f.launched.cost_ns == 800, "100 ns a block: %" PRIu64, f.launched.cost_ns);
     EXPECT(launch(&f, "easy_ops/ShortOP", 4, &x, 8) == SOMA_OK, "%s", f.error.message);
-    get(&f, x, numbers, sizeof(numbers));
+    kernel_fixture_get(&f, x, numbers, sizeof(numbers));
     for (uint32_t i = 0; i < 8; i++)
         EXPECT(numbers[i] == (i + 1) * (i < 4 ? 2 : 1), "x[%u] is %u", i, numbers[i]);
     EXPECT(launch(&f, "LongOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
-    EXPECT(f.cost_ns == 1000000000, "%" PRIu64, f.cost_ns);
-    put(&f, x, row, sizeof(row));
+    EXPECT(f.launched.cost_ns == 1000000000, "%" PRIu64, f.launched.cost_ns);
+    kernel_fixture_put(&f, x, row, sizeof(row));
     struct {
         uint64_t x;
         uint32_t count;
         float factor;
     } scale = {x, 8, 0.5f};
     EXPECT(launch(&f, "scale", 3, &scale, sizeof(scale)) == SOMA_OK, "%s", f.error.message);
-    EXPECT(f.cost_ns == 1, "160 ps: %" PRIu64, f.cost_ns);
+    EXPECT(f.launched.cost_ns == 1, "160 ps: %" PRIu64, f.launched.cost_ns);
     struct {
         uint64_t matrix, sums;
         uint32_t rows, columns;
     } rows = {x, sums_at, 2, 4};
     EXPECT(launch(&f, "sum_rows", 2, &rows, sizeof(rows)) == SOMA_OK, "%s", f.error.message);
-    get(&f, sums_at, sums, sizeof(sums));
+    kernel_fixture_get(&f, sums_at, sums, sizeof(sums));
     EXPECT(sums[0] == 5 && sums[1] == 13, "%g %g", sums[0], sums[1]);
     EXPECT(launch(&f, "scale", 1, &scale, 8) == SOMA_KERNEL_ARGUMENTS, "too short");
     EXPECT(launch(&f, "vector/EasyOP", 1, &x, 8) == SOMA_NO_SUCH_KERNEL, "another library's");
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 /* Blocks of a pool, reached from their middle; what nobody touched costs nothing. */
 static void test_large_blocks(void)
 {
     enum { BYTES = 64 << 20 };
-    struct fixture f;
+    struct kernel_fixture f;
     set_up(&f, 5000, 2 * (uint64_t)BYTES);
-    uint64_t a = allocate(&f, BYTES), b = allocate(&f, 2 * (uint64_t)BYTES);
+    uint64_t a = kernel_fixture_allocate(&f, BYTES),
+             b = kernel_fixture_allocate(&f, 2 * (uint64_t)BYTES);
     uint64_t mapped = bytes_mapped(f.bytes);
     uint64_t args[2] = {a + BYTES / 2, BYTES / 2 - 1};
     EXPECT(launch(&f, "Peek", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
     EXPECT(bytes_mapped(f.bytes) == mapped, "zeros were written to zeros");
     EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
     unsigned char last;
-    get(&f, a + BYTES - 1, &last, 1);
+    kernel_fixture_get(&f, a + BYTES - 1, &last, 1);
     EXPECT(last == 1, "%u", last);
     args[1]++;
     EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_KERNEL_FAULT, "behind its end");
@@ -190,11 +116,12 @@ static void test_large_blocks(void)
     EXPECT(launch(&f, "sum_rows", 1, &rows, sizeof(rows)) == SOMA_KERNEL_FAULT &&
                strstr(f.error.message, "--kernel-memory") != NULL,
            "more than there may be: %s", f.error.message);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 /* Run a command on addresses or physical memory; which fields depends on the op. */
-static uint64_t run_memory(struct fixture *f, enum soma_op op, uint64_t ptr, uint64_t physical)
+static uint64_t run_memory(struct kernel_fixture *f, enum soma_op op, uint64_t ptr,
+                           uint64_t physical)
 {
     struct soma_command command;
     struct soma_result result = {.message = SOMA_MESSAGE_NONE};
@@ -214,7 +141,8 @@ static uint64_t run_memory(struct fixture *f, enum soma_op op, uint64_t ptr, uin
 }
 
 /* Bytes that may lie in several mappings. */
-static void access_bytes(struct fixture *f, uint64_t address, void *bytes, size_t size, bool writes)
+static void access_bytes(struct kernel_fixture *f, uint64_t address, void *bytes, size_t size,
+                         bool writes)
 {
     struct engine_bytes table = bytes_table(f->bytes);
     struct engine_piece piece;
@@ -231,7 +159,7 @@ static void access_bytes(struct fixture *f, uint64_t address, void *bytes, size_
 /* A pointer into mapped memory leads to all mappings around it that touch; in managed memory. */
 static void test_mapped_memory(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     uint32_t numbers[8];
     unsigned char poked = 0;
     set_up(&f, 5000, UINT64_C(1) << 30);
@@ -260,19 +188,19 @@ static void test_mapped_memory(void)
     (void)run_memory(&f, SOMA_OP_MEMORY_UNMAP, base + SOMA_GRANULE_BYTES, 0);
     args[1] = SOMA_GRANULE_BYTES;
     EXPECT(launch(&f, "Poke", 1, args, sizeof(args)) == SOMA_KERNEL_FAULT, "in the hole");
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 /* ---- what they do wrong ---- */
 
 static void test_failures(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     unsigned char before[64], after[64];
     set_up(&f, 300, UINT64_C(64) << 20);
-    uint64_t x = allocate(&f, 64), other = allocate(&f, 64);
+    uint64_t x = kernel_fixture_allocate(&f, 64), other = kernel_fixture_allocate(&f, 64);
     memset(before, 0x33, sizeof(before));
-    put(&f, x, before, sizeof(before));
+    kernel_fixture_put(&f, x, before, sizeof(before));
     char past[32], next[32];
     (void)snprintf(past, sizeof(past), "0x%" PRIx64 ",", x + 64);
     (void)snprintf(next, sizeof(next), "0x%" PRIx64 ": it is live", other);
@@ -303,12 +231,12 @@ static void test_failures(void)
         EXPECT(status == rows[i].status, "%s: %d", rows[i].kernel, (int)status);
         EXPECT(strstr(f.error.message, rows[i].says) != NULL, "%s: %s", rows[i].kernel,
                f.error.message);
-        get(&f, x, after, sizeof(after));
+        kernel_fixture_get(&f, x, after, sizeof(after));
         EXPECT(memcmp(before, after, sizeof(before)) == 0, "%s left something", rows[i].kernel);
     }
     EXPECT(count_descriptors() == descriptors, "descriptors stayed open");
     EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "afterwards: %s", f.error.message);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 static pid_t find_child(void)
@@ -325,19 +253,19 @@ static pid_t find_child(void)
 
 static void test_a_worker_that_ends(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     uint32_t value = 0;
     set_up(&f, 5000, UINT64_C(64) << 20);
-    uint64_t x = allocate(&f, sizeof(value));
+    uint64_t x = kernel_fixture_allocate(&f, sizeof(value));
     for (uint32_t round = 1; round < 4; round++) {
         pid_t worker = find_child();
         if (worker > 0) /* systems without that file still test the rest */
             (void)kill(worker, SIGKILL);
         EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
-        get(&f, x, &value, sizeof(value));
+        kernel_fixture_get(&f, x, &value, sizeof(value));
         EXPECT(value == round, "%u after %u rounds", value, round);
     }
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 /* Gone, or waits to be taken note of. */
@@ -356,34 +284,34 @@ static bool has_ended(int32_t process)
 /* Neither is the kernel's fault, and neither is anybody's harm. */
 static void test_its_own_group(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     int32_t child = 0;
     set_up(&f, 5000, UINT64_C(64) << 20);
-    uint64_t x = allocate(&f, sizeof(child));
+    uint64_t x = kernel_fixture_allocate(&f, sizeof(child));
     const uint64_t args[2] = {x, 0};
     EXPECT(launch(&f, "Signals", 1, args, 4) == SOMA_OK, "%s", f.error.message);
     EXPECT(launch(&f, "Forks", 1, args, sizeof(args)) == SOMA_OK, "%s", f.error.message);
-    get(&f, x, &child, sizeof(child));
+    kernel_fixture_get(&f, x, &child, sizeof(child));
     CU_ASSERT_FATAL(child > 1);
     for (int ms = 0; ms < 20000 && !has_ended(child); ms++)
         (void)usleep(1000);
     EXPECT(has_ended(child), "process %" PRId32 " of a launch that is over lives on", child);
     if (!has_ended(child))
         (void)kill(child, SIGKILL);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 /* Launches say why the worker does not come back, and go on when the libraries do. */
 static void test_libraries_that_change(void)
 {
     char directory[] = "/tmp/soma-kernels-XXXXXX", from[256], to[256];
-    struct fixture f;
+    struct kernel_fixture f;
     CU_ASSERT_FATAL(mkdtemp(directory) != NULL);
     (void)snprintf(from, sizeof(from), "%s/easy_ops.so", DIRECTORY);
     (void)snprintf(to, sizeof(to), "%s/easy_ops.so", directory);
     CU_ASSERT_FATAL(symlink(from, to) == 0);
     set_up_in(&f, directory, 5000, UINT64_C(64) << 20);
-    uint64_t x = allocate(&f, 4);
+    uint64_t x = kernel_fixture_allocate(&f, 4);
     pid_t worker = find_child();
     EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
     (void)unlink(to);
@@ -394,7 +322,7 @@ static void test_libraries_that_change(void)
     }
     CU_ASSERT_FATAL(symlink(from, to) == 0);
     EXPECT(launch(&f, "EasyOP", 1, &x, 8) == SOMA_OK, "%s", f.error.message);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
     (void)unlink(to);
     (void)rmdir(directory);
 }

@@ -1,108 +1,13 @@
 /* The built-in kernels, launched through the engine: results, both forms of arguments, and what is
  * refused without a trace. */
-#include "bytes.h"
-#include "engine.h"
 #include "expect.h"
 #include "half.h"
-#include "kernels.h"
+#include "kernel_fixture.h"
 #include "suites.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct fixture {
-    struct kernels *kernels;
-    struct bytes *bytes;
-    struct engine *engine;
-    struct soma_error error;
-    uint64_t start_ns, end_ns; /* of the last launch */
-};
-
-static void *mem_alloc(void *ctx, size_t size)
-{
-    (void)ctx;
-    return malloc(size);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
-
-static void set_up(struct fixture *f)
-{
-    struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
-    struct engine_config config = {.device_count = 1, .soc = soma_soc_row(3)};
-    memset(f, 0, sizeof(*f));
-    f->kernels = kernels_create();
-    f->bytes = bytes_create(f->kernels);
-    CU_ASSERT_FATAL(f->kernels != NULL && f->bytes != NULL);
-    struct engine_bytes table = bytes_table(f->bytes);
-    f->engine = engine_create(&config, &mem, &table);
-    CU_ASSERT_FATAL(f->engine != NULL);
-}
-
-static void tear_down(struct fixture *f)
-{
-    engine_destroy(f->engine);
-    bytes_destroy(f->bytes);
-    kernels_destroy(f->kernels);
-}
-
-static enum soma_status apply(struct fixture *f, const struct soma_command *command)
-{
-    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
-    enum soma_status status = engine_apply(f->engine, command, &result, &f->error);
-    if (status == SOMA_OK && command->op == SOMA_OP_STREAM_LAUNCH_KERNEL) {
-        f->start_ns = result.u.launched.start_ns;
-        f->end_ns = result.u.launched.end_ns;
-    }
-    if (status == SOMA_OK)
-        engine_result_clear(f->engine, &result);
-    return status;
-}
-
-/* An allocation that was asked for with this size. */
-static uint64_t allocate(struct fixture *f, uint64_t size)
-{
-    struct soma_command command;
-    struct soma_result result = {.message = SOMA_MESSAGE_NONE};
-    soma_command_init(&command, SOMA_OP_MEMORY_MALLOC);
-    soma_command_set(&command, SOMA_FIELD_device, 0);
-    soma_command_set(&command, SOMA_FIELD_size, size);
-    CU_ASSERT_FATAL(engine_apply(f->engine, &command, &result, &f->error) == SOMA_OK);
-    return result.u.memory_block.ptr;
-}
-
-static void put(struct fixture *f, uint64_t address, const void *from, size_t size)
-{
-    void *host;
-    CU_ASSERT_FATAL(bytes_host(f->bytes, address, size, &host, &f->error) == SOMA_OK);
-    memcpy(host, from, size);
-}
-
-static void get(struct fixture *f, uint64_t address, void *to, size_t size)
-{
-    void *host;
-    CU_ASSERT_FATAL(bytes_host(f->bytes, address, size, &host, &f->error) == SOMA_OK);
-    memcpy(to, host, size);
-}
-
-static enum soma_status launch(struct fixture *f, const char *kernel, uint64_t block_dim,
-                               const struct soma_kernel_arg *args, size_t count)
-{
-    struct soma_command command;
-    soma_command_init(&command, SOMA_OP_STREAM_LAUNCH_KERNEL);
-    soma_command_set(&command, SOMA_FIELD_device, 0);
-    soma_command_set(&command, SOMA_FIELD_stream, 0);
-    soma_command_set(&command, SOMA_FIELD_block_dim, block_dim);
-    command.kernel = (struct soma_text){kernel, strlen(kernel)};
-    command.args = (struct soma_kernel_args){args, count};
-    command.present |= SOMA_HAS(kernel) | SOMA_HAS(args);
-    return apply(f, &command);
-}
 
 static struct soma_kernel_arg ptr_arg(uint64_t address)
 {
@@ -136,28 +41,30 @@ static struct soma_kernel_arg block_arg(const void *block, size_t size)
 static void test_add_f16(void)
 {
     enum { COUNT = 1000 };
-    struct fixture f;
+    struct kernel_fixture f;
     uint16_t x[COUNT], y[COUNT], z[COUNT + 1];
-    set_up(&f);
-    uint64_t at[3] = {allocate(&f, sizeof(x)), allocate(&f, sizeof(x) + 64),
-                      allocate(&f, sizeof(x) + 2)};
+    kernel_fixture_start(&f, NULL);
+    uint64_t at[3] = {kernel_fixture_allocate(&f, sizeof(x)),
+                      kernel_fixture_allocate(&f, sizeof(x) + 64),
+                      kernel_fixture_allocate(&f, sizeof(x) + 2)};
     for (unsigned i = 0; i < COUNT; i++) {
         x[i] = half_from_float((float)i * 0.25f);
         y[i] = half_from_float((float)i);
     }
-    put(&f, at[0], x, sizeof(x));
-    put(&f, at[1], y, sizeof(y));
+    kernel_fixture_put(&f, at[0], x, sizeof(x));
+    kernel_fixture_put(&f, at[1], y, sizeof(y));
     const struct soma_kernel_arg args[] = {ptr_arg(at[0]), ptr_arg(at[1]), ptr_arg(at[2])};
     static const uint64_t block_dims[] = {1, 8, 65535};
     for (size_t b = 0; b < 3; b++) {
         memset(z, 0xff, sizeof(z));
-        put(&f, at[2], z, sizeof(z));
-        EXPECT(launch(&f, "add_custom", block_dims[b], args, 3) == SOMA_OK, "%s", f.error.message);
-        get(&f, at[2], z, sizeof(z));
+        kernel_fixture_put(&f, at[2], z, sizeof(z));
+        EXPECT(kernel_fixture_launch(&f, "add_custom", block_dims[b], args, 3) == SOMA_OK, "%s",
+               f.error.message);
+        kernel_fixture_get(&f, at[2], z, sizeof(z));
         for (unsigned i = 0; i < COUNT; i++)
             EXPECT(z[i] == half_from_float((float)i * 1.25f), "element %u", i);
         EXPECT(z[COUNT] == 0xffff, "the smallest block tells how many");
-        EXPECT(f.end_ns > f.start_ns + 10000, "time");
+        EXPECT(f.launched.end_ns > f.launched.start_ns + 10000, "time");
     }
     /* The same as a C program hands it over. */
     struct {
@@ -165,58 +72,58 @@ static void test_add_f16(void)
     } block = {at[0], at[1], at[2]};
     const struct soma_kernel_arg raw = block_arg(&block, sizeof(block));
     memset(z, 0, sizeof(z));
-    put(&f, at[2], z, sizeof(z));
-    EXPECT(launch(&f, "add_custom", 1, &raw, 1) == SOMA_OK, "%s", f.error.message);
-    get(&f, at[2], z, sizeof(z));
+    kernel_fixture_put(&f, at[2], z, sizeof(z));
+    EXPECT(kernel_fixture_launch(&f, "add_custom", 1, &raw, 1) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, at[2], z, sizeof(z));
     EXPECT(z[999] == half_from_float(1248.75f), "raw block");
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 static void test_add_types(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     float x[4] = {1.5f, -2, 3, 1e30f}, y[4] = {1, 2, 0.25f, 1e30f}, z[4];
     uint32_t i[4] = {1, UINT32_MAX, 0x7fffffff, 0}, j[4] = {2, 1, 1, 0}, k[4];
-    set_up(&f);
-    uint64_t a = allocate(&f, 16), b = allocate(&f, 16);
-    put(&f, a, x, 16);
-    put(&f, b, y, 16);
+    kernel_fixture_start(&f, NULL);
+    uint64_t a = kernel_fixture_allocate(&f, 16), b = kernel_fixture_allocate(&f, 16);
+    kernel_fixture_put(&f, a, x, 16);
+    kernel_fixture_put(&f, b, y, 16);
     struct {
         uint64_t x, y, z;
         uint32_t count, type;
     } block = {a, b, a, 4, 0};
     const struct soma_kernel_arg raw = block_arg(&block, sizeof(block));
-    EXPECT(launch(&f, "add_custom", 2, &raw, 1) == SOMA_OK, "%s", f.error.message);
-    get(&f, a, z, 16);
+    EXPECT(kernel_fixture_launch(&f, "add_custom", 2, &raw, 1) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, a, z, 16);
     for (unsigned n = 0; n < 4; n++)
         EXPECT(z[n] == x[n] + y[n], "f32 %u", n);
-    put(&f, a, i, 16);
-    put(&f, b, j, 16);
+    kernel_fixture_put(&f, a, i, 16);
+    kernel_fixture_put(&f, b, j, 16);
     const struct soma_kernel_arg args[] = {ptr_arg(a), ptr_arg(b), ptr_arg(b), u32_arg(4),
                                            u32_arg(3)};
-    EXPECT(launch(&f, "add_custom", 1, args, 5) == SOMA_OK, "%s", f.error.message);
-    get(&f, b, k, 16);
+    EXPECT(kernel_fixture_launch(&f, "add_custom", 1, args, 5) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, b, k, 16);
     EXPECT(k[0] == 3 && k[1] == 0 && k[2] == 0x80000000u && k[3] == 0, "i32 wraps");
     const struct soma_kernel_arg unknown[] = {ptr_arg(a), ptr_arg(b), ptr_arg(b), u32_arg(4),
                                               u32_arg(2)};
-    EXPECT(launch(&f, "add_custom", 1, unknown, 5) == SOMA_KERNEL_ARGUMENTS &&
+    EXPECT(kernel_fixture_launch(&f, "add_custom", 1, unknown, 5) == SOMA_KERNEL_ARGUMENTS &&
                strstr(f.error.message, "aclDataType") != NULL,
            "type 2: %s", f.error.message);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 /* Five pointers: the length and the number of tiles lie in device memory. */
 static void test_add_tiling(void)
 {
     enum { COUNT = 100 };
-    struct fixture f;
+    struct kernel_fixture f;
     uint16_t x[COUNT], z[COUNT];
-    set_up(&f);
-    uint64_t a = allocate(&f, sizeof(x)), b = allocate(&f, sizeof(z));
-    uint64_t length_at = allocate(&f, 4), tiles_at = allocate(&f, 4);
+    kernel_fixture_start(&f, NULL);
+    uint64_t a = kernel_fixture_allocate(&f, sizeof(x)), b = kernel_fixture_allocate(&f, sizeof(z));
+    uint64_t length_at = kernel_fixture_allocate(&f, 4), tiles_at = kernel_fixture_allocate(&f, 4);
     for (unsigned i = 0; i < COUNT; i++)
         x[i] = half_from_float((float)i);
-    put(&f, a, x, sizeof(x));
+    kernel_fixture_put(&f, a, x, sizeof(x));
     struct {
         uint64_t x, y, z, length, tiles;
     } block = {a, a, b, length_at, tiles_at};
@@ -238,49 +145,49 @@ static void test_add_tiling(void)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         memset(z, 0, sizeof(z));
-        put(&f, b, z, sizeof(z));
-        put(&f, length_at, &rows[i].length, 4);
-        put(&f, tiles_at, &rows[i].tiles, 4);
-        enum soma_status status =
-            launch(&f, "add_custom", 8, i % 2 == 0 ? &raw : list, i % 2 == 0 ? 1 : 5);
+        kernel_fixture_put(&f, b, z, sizeof(z));
+        kernel_fixture_put(&f, length_at, &rows[i].length, 4);
+        kernel_fixture_put(&f, tiles_at, &rows[i].tiles, 4);
+        enum soma_status status = kernel_fixture_launch(
+            &f, "add_custom", 8, i % 2 == 0 ? &raw : list, i % 2 == 0 ? 1 : 5);
         EXPECT(status == rows[i].status, "%s: %s", rows[i].what, f.error.message);
-        get(&f, b, z, sizeof(z));
+        kernel_fixture_get(&f, b, z, sizeof(z));
         for (unsigned n = 1; n < COUNT; n++)
             EXPECT(z[n] == (n < rows[i].added ? half_from_float((float)(2 * n)) : 0), "%s: %u",
                    rows[i].what, n);
     }
     block.tiles = 0x4242;
-    EXPECT(launch(&f, "add_custom", 8, &raw, 1) == SOMA_KERNEL_FAULT &&
+    EXPECT(kernel_fixture_launch(&f, "add_custom", 8, &raw, 1) == SOMA_KERNEL_FAULT &&
                strstr(f.error.message, "tilingNum=0x4242") != NULL,
            "%s", f.error.message);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 static void test_trap(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     const struct soma_kernel_arg code = u32_arg(77);
-    set_up(&f);
-    EXPECT(launch(&f, "trap", 1, NULL, 0) == SOMA_KERNEL_FAULT, "without a code");
-    EXPECT(launch(&f, "trap", 1, &code, 1) == SOMA_KERNEL_FAULT &&
+    kernel_fixture_start(&f, NULL);
+    EXPECT(kernel_fixture_launch(&f, "trap", 1, NULL, 0) == SOMA_KERNEL_FAULT, "without a code");
+    EXPECT(kernel_fixture_launch(&f, "trap", 1, &code, 1) == SOMA_KERNEL_FAULT &&
                strstr(f.error.message, "trap(code=77)") != NULL,
            "%s", f.error.message);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 /* ---- the others ---- */
 
 static void test_fill_and_copy(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     uint32_t words[4] = {0}, wanted[4] = {7, 7, 7, 0};
-    set_up(&f);
-    uint64_t a = allocate(&f, 16), b = allocate(&f, 16);
+    kernel_fixture_start(&f, NULL);
+    uint64_t a = kernel_fixture_allocate(&f, 16), b = kernel_fixture_allocate(&f, 16);
     const struct soma_kernel_arg fill[] = {ptr_arg(a), u64_arg(3), u32_arg(7)};
-    EXPECT(launch(&f, "fill", 1, fill, 3) == SOMA_OK, "%s", f.error.message);
+    EXPECT(kernel_fixture_launch(&f, "fill", 1, fill, 3) == SOMA_OK, "%s", f.error.message);
     const struct soma_kernel_arg copy[] = {ptr_arg(b), ptr_arg(a), u64_arg(16)};
-    EXPECT(launch(&f, "copy", 1, copy, 3) == SOMA_OK, "%s", f.error.message);
-    get(&f, b, words, 16);
+    EXPECT(kernel_fixture_launch(&f, "copy", 1, copy, 3) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, b, words, 16);
     EXPECT(memcmp(words, wanted, 16) == 0, "fill and copy");
     /* 20 bytes, and 24 with the struct's tail. */
     struct {
@@ -289,68 +196,72 @@ static void test_fill_and_copy(void)
     } block = {a, 4, 9};
     const struct soma_kernel_arg short_block = block_arg(&block, 20);
     const struct soma_kernel_arg long_block = block_arg(&block, sizeof(block));
-    EXPECT(launch(&f, "fill", 1, &short_block, 1) == SOMA_OK, "%s", f.error.message);
-    EXPECT(launch(&f, "fill", 1, &long_block, 1) == SOMA_OK, "%s", f.error.message);
-    get(&f, a, words, 16);
+    EXPECT(kernel_fixture_launch(&f, "fill", 1, &short_block, 1) == SOMA_OK, "%s", f.error.message);
+    EXPECT(kernel_fixture_launch(&f, "fill", 1, &long_block, 1) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, a, words, 16);
     EXPECT(words[0] == 9 && words[3] == 9, "raw fill");
     const struct soma_kernel_arg none[] = {ptr_arg(1), ptr_arg(2), u64_arg(0)};
-    EXPECT(launch(&f, "copy", 1, none, 3) == SOMA_OK, "nothing is touched: %s", f.error.message);
-    tear_down(&f);
+    EXPECT(kernel_fixture_launch(&f, "copy", 1, none, 3) == SOMA_OK, "nothing is touched: %s",
+           f.error.message);
+    kernel_fixture_stop(&f);
 }
 
 static void test_saxpy_and_sum(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     float x[3] = {1, 2, 3}, y[3] = {10, 20, 30}, sum;
-    set_up(&f);
-    uint64_t a = allocate(&f, 12), b = allocate(&f, 12), c = allocate(&f, 4);
-    put(&f, a, x, 12);
-    put(&f, b, y, 12);
+    kernel_fixture_start(&f, NULL);
+    uint64_t a = kernel_fixture_allocate(&f, 12), b = kernel_fixture_allocate(&f, 12),
+             c = kernel_fixture_allocate(&f, 4);
+    kernel_fixture_put(&f, a, x, 12);
+    kernel_fixture_put(&f, b, y, 12);
     struct {
         uint64_t y, x;
         float a;
         uint32_t n;
     } block = {b, a, 0.5f, 3};
     const struct soma_kernel_arg raw = block_arg(&block, sizeof(block));
-    EXPECT(launch(&f, "saxpy", 4, &raw, 1) == SOMA_OK, "%s", f.error.message);
+    EXPECT(kernel_fixture_launch(&f, "saxpy", 4, &raw, 1) == SOMA_OK, "%s", f.error.message);
     const struct soma_kernel_arg args[] = {ptr_arg(b), ptr_arg(a), f32_arg(0.5f), u32_arg(3)};
-    EXPECT(launch(&f, "saxpy", 1, args, 4) == SOMA_OK, "%s", f.error.message);
-    get(&f, b, y, 12);
+    EXPECT(kernel_fixture_launch(&f, "saxpy", 1, args, 4) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, b, y, 12);
     EXPECT(y[0] == 11 && y[1] == 22 && y[2] == 33, "saxpy twice");
     const struct soma_kernel_arg reduce[] = {ptr_arg(c), ptr_arg(b), u64_arg(3)};
-    EXPECT(launch(&f, "reduce_sum", 1, reduce, 3) == SOMA_OK, "%s", f.error.message);
-    get(&f, c, &sum, 4);
+    EXPECT(kernel_fixture_launch(&f, "reduce_sum", 1, reduce, 3) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, c, &sum, 4);
     EXPECT(sum == 66, "sum %g", (double)sum);
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 static void test_matmul(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {7, 8, 9, 10, 11, 12}, c[4];
-    set_up(&f);
-    uint64_t at[3] = {allocate(&f, sizeof(c)), allocate(&f, sizeof(a)), allocate(&f, sizeof(b))};
-    put(&f, at[1], a, sizeof(a));
-    put(&f, at[2], b, sizeof(b));
+    kernel_fixture_start(&f, NULL);
+    uint64_t at[3] = {kernel_fixture_allocate(&f, sizeof(c)),
+                      kernel_fixture_allocate(&f, sizeof(a)),
+                      kernel_fixture_allocate(&f, sizeof(b))};
+    kernel_fixture_put(&f, at[1], a, sizeof(a));
+    kernel_fixture_put(&f, at[2], b, sizeof(b));
     const struct soma_kernel_arg args[] = {ptr_arg(at[0]), ptr_arg(at[1]), ptr_arg(at[2]),
                                            u32_arg(2),     u32_arg(3),     u32_arg(2)};
-    EXPECT(launch(&f, "matmul", 3, args, 6) == SOMA_OK, "%s", f.error.message);
-    get(&f, at[0], c, sizeof(c));
+    EXPECT(kernel_fixture_launch(&f, "matmul", 3, args, 6) == SOMA_OK, "%s", f.error.message);
+    kernel_fixture_get(&f, at[0], c, sizeof(c));
     EXPECT(c[0] == 58 && c[1] == 64 && c[2] == 139 && c[3] == 154, "%g %g %g %g", (double)c[0],
            (double)c[1], (double)c[2], (double)c[3]);
     const struct soma_kernel_arg overlap[] = {ptr_arg(at[1]), ptr_arg(at[1]), ptr_arg(at[2]),
                                               u32_arg(1),     u32_arg(1),     u32_arg(1)};
-    EXPECT(launch(&f, "matmul", 1, overlap, 6) == SOMA_KERNEL_ARGUMENTS, "overlap");
-    tear_down(&f);
+    EXPECT(kernel_fixture_launch(&f, "matmul", 1, overlap, 6) == SOMA_KERNEL_ARGUMENTS, "overlap");
+    kernel_fixture_stop(&f);
 }
 
 /* ---- what is refused ---- */
 
 static void test_wrong_arguments(void)
 {
-    struct fixture f;
-    set_up(&f);
-    uint64_t a = allocate(&f, 64);
+    struct kernel_fixture f;
+    kernel_fixture_start(&f, NULL);
+    uint64_t a = kernel_fixture_allocate(&f, 64);
     unsigned char block[40] = {0};
     const struct {
         const char *kernel;
@@ -380,21 +291,22 @@ static void test_wrong_arguments(void)
          "4 arguments"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        enum soma_status status = launch(&f, rows[i].kernel, 1, rows[i].args, rows[i].count);
+        enum soma_status status =
+            kernel_fixture_launch(&f, rows[i].kernel, 1, rows[i].args, rows[i].count);
         EXPECT(status == rows[i].status, "row %zu: %d", i, (int)status);
         EXPECT(strstr(f.error.message, rows[i].names) != NULL, "row %zu: %s", i, f.error.message);
     }
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 static void test_faults(void)
 {
-    struct fixture f;
+    struct kernel_fixture f;
     uint32_t before[16], after[16];
-    set_up(&f);
-    uint64_t a = allocate(&f, 64), b = allocate(&f, 64);
+    kernel_fixture_start(&f, NULL);
+    uint64_t a = kernel_fixture_allocate(&f, 64), b = kernel_fixture_allocate(&f, 64);
     memset(before, 0x5a, sizeof(before));
-    put(&f, a, before, 64);
+    kernel_fixture_put(&f, a, before, 64);
     const struct {
         uint64_t dst, count;
     } rows[] = {{a, 17}, {a + 4, 16}, {a, UINT64_MAX}, {a, UINT64_MAX / 4 + 2}, {0, 1}, {1, 1}};
@@ -403,16 +315,17 @@ static void test_faults(void)
                                                u32_arg(1)};
         char address[32];
         (void)snprintf(address, sizeof(address), "0x%" PRIx64, rows[i].dst);
-        EXPECT(launch(&f, "fill", 1, args, 3) == SOMA_KERNEL_FAULT, "row %zu", i);
+        EXPECT(kernel_fixture_launch(&f, "fill", 1, args, 3) == SOMA_KERNEL_FAULT, "row %zu", i);
         EXPECT(strstr(f.error.message, address) != NULL, "row %zu: %s", i, f.error.message);
     }
     /* The last range is the bad one: the others are untouched all the same. */
     const struct soma_kernel_arg add[] = {ptr_arg(b), ptr_arg(b), ptr_arg(a + 32), u32_arg(16),
                                           u32_arg(0)};
-    EXPECT(launch(&f, "add_custom", 1, add, 5) == SOMA_KERNEL_FAULT, "z leaves its block");
-    get(&f, a, after, 64);
+    EXPECT(kernel_fixture_launch(&f, "add_custom", 1, add, 5) == SOMA_KERNEL_FAULT,
+           "z leaves its block");
+    kernel_fixture_get(&f, a, after, 64);
     EXPECT(memcmp(before, after, 64) == 0, "a fault left something behind");
-    tear_down(&f);
+    kernel_fixture_stop(&f);
 }
 
 static void test_list(void)

@@ -1,5 +1,6 @@
 /* Servers that die, hang, are something else, or whose connection breaks. */
 #include "process.h"
+#include "sockets.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -102,18 +103,6 @@ struct peer {
     pthread_t thread;
 };
 
-static bool send_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        len -= (size_t)sent;
-    }
-    return true;
-}
-
 /* Read one HTTP message with a Content-Length; its length, 0 at the end. */
 static size_t read_message(int fd, char *message, size_t bytes)
 {
@@ -154,16 +143,16 @@ static void serve(struct peer *peer, int client)
     size_t len;
     while ((len = read_message(client, request, sizeof(request))) > 0) {
         if (peer->answer != NULL) {
-            if (!send_all(client, peer->answer, strlen(peer->answer)))
+            if (!sockets_send_all(client, peer->answer, strlen(peer->answer)))
                 break;
             continue;
         }
-        if (!send_all(server, request, len))
+        if (!sockets_send_all(server, request, len))
             break;
         size_t answer_len = read_message(server, answer, sizeof(answer));
         if (strstr(request, peer->cut_word) != NULL && !atomic_exchange(&peer->is_cut, true))
             break; /* it ran, and nobody will know */
-        if (answer_len == 0 || !send_all(client, answer, answer_len))
+        if (answer_len == 0 || !sockets_send_all(client, answer, answer_len))
             break;
     }
     if (server >= 0)
