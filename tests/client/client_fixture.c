@@ -53,7 +53,7 @@ static int on_heap_of_program;
 void *const made_up[] = {(void *)1,
                          (void *)0xdeadbeef,
                          (void *)(uintptr_t)UINT64_MAX,
-                         (void *)(uintptr_t)UINT64_C(0x5a01000001000000),
+                         (void *)(uintptr_t)UINT64_C(0x5a0100ffff000000),
                          (void *)(uintptr_t)UINT64_C(0x5a02000001ffffff),
                          (void *)(uintptr_t)UINT64_C(0x5aff000001000000),
                          (void *)(uintptr_t)UINT64_C(0x12c0c0000000),
