@@ -6,6 +6,7 @@
 #include "metrics.h"
 #include "reply.h"
 #include "sessions.h"
+#include "waiters.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -256,10 +257,33 @@ static bool end_command(struct request *req, bool is_broken)
            (is_good || batch->goes_on);
 }
 
+/* The client sends a batch while an earlier one waits for a command, or has not yet gone on behind
+ * it: it can only be the same one again. The earlier one ends there, so that the command is run and
+ * counted once. */
+static void supersede(struct session *session)
+{
+    struct request *earlier = session->waiting_batch;
+    if (earlier == NULL)
+        return;
+    bool waits = !earlier->has_outcome;
+    if (waits)
+        earlier->status = soma_fail(&earlier->error, SOMA_CLIENT_GONE, "",
+                                    "the client sent the batch again while it waited");
+    (void)end_command(earlier, false);
+    earlier->batch.is_superseded = true;
+    session->waiting_batch = NULL;
+    if (waits)
+        waiters_end(session, earlier);
+}
+
 static enum step run(struct request *req)
 {
     struct batch *batch = &req->batch;
     const struct soma_batch_reader *reader = &batch->reader;
+    if (batch->is_superseded)
+        return STEP_DONE;
+    if (has_flag(batch, SOMA_BATCH_SEQUENCED) && !batch->has_begun)
+        supersede(req->session);
     if (!batch->has_begun && has_flag(batch, SOMA_BATCH_SEQUENCED)) {
         req->status = check_sequence(req, &req->error);
         if (req->status != SOMA_OK) {
@@ -284,7 +308,12 @@ static enum step run(struct request *req)
 
 enum step batch_execute(struct request *req)
 {
+    struct session *session = req->session;
     enum step step = run(req);
+    if (step == STEP_WAIT && has_flag(&req->batch, SOMA_BATCH_SEQUENCED))
+        session->waiting_batch = req;
+    else if (session->waiting_batch == req)
+        session->waiting_batch = NULL;
     if (step == STEP_DONE)
         look(req);
     return step;

@@ -111,6 +111,7 @@ struct wait {
 struct batch {
     bool is_compact; /* the body is in the compact form: reader to outcome are in use */
     bool has_begun;
+    bool is_superseded; /* it was sent again while it waited: that one goes on */
     struct soma_batch_reader reader;
     uint32_t records; /* in the answer */
     bool has_error;   /* one of them is an error other than a kernel that failed */

@@ -120,8 +120,8 @@ void request_cut(struct request *req)
     const struct handler *handler = req->route->handler;
     if (req->stage != STAGE_EXECUTE)
         return; /* it waited for the first one with its key, and has run nothing */
-    req->is_cut = true;
     (void)pthread_mutex_lock(&req->session->lock);
+    req->is_cut = true;
     (void)handler->execute(req);
     (void)pthread_mutex_unlock(&req->session->lock);
     request_conclude(req);

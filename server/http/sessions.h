@@ -51,6 +51,7 @@ struct session {
     struct request_list waiters;
     unsigned waiter_count;
     uint64_t next_sequence;         /* of sequenced batches: commands run so far */
+    struct request *waiting_batch;  /* one of them that has not yet gone on behind its wait */
     uint64_t kept_sequence;         /* kept_answer is of the command before this number */
     struct soma_writer kept_answer; /* empty: none, or too large; see handle_batch.c */
     uint64_t failures_sequence;     /* kept_failures are of the quiet batch that begins with this */

@@ -161,6 +161,13 @@ static bool is_over(struct session *session, struct request *req)
     return false;
 }
 
+void waiters_end(struct session *session, struct request *req)
+{
+    TAILQ_REMOVE(&session->waiters, req, wait.session_entry);
+    waiters_remove(req->conn->server->waiters, req);
+    request_wake(req);
+}
+
 void waiters_wake(struct session *session)
 {
     bool has_changed = !TAILQ_EMPTY(&session->waiters);
@@ -174,9 +181,7 @@ void waiters_wake(struct session *session)
                 continue;
             has_changed = true;
             req->has_outcome = true;
-            TAILQ_REMOVE(&session->waiters, req, wait.session_entry);
-            waiters_remove(req->conn->server->waiters, req);
-            request_wake(req);
+            waiters_end(session, req);
         }
     }
 }

@@ -2,9 +2,12 @@
  * answers are those of JSON is shown by the conformance cases. */
 #include "batch.h"
 #include "fixture.h"
+#include "raw.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A batch under construction, and the answer to it. */
 struct exchange {
@@ -348,6 +351,76 @@ static void test_waits(void)
     end(&f, &x);
 }
 
+static void one_thread(struct soma_config *config)
+{
+    config->threads = 1;
+}
+
+/* Send bytes on a connection of their own and leave it open; close() it. */
+static int send_apart(struct fixture *f, const char *head, const void *body, size_t len)
+{
+    char text[512];
+    int fd = raw_connect(soma_server_port(f->server, 0));
+    (void)snprintf(text, sizeof(text), "POST %sHost: x\r\nContent-Length: %zu\r\n\r\n", head, len);
+    (void)EXPECT(fd >= 0 && raw_send_text(fd, text) && raw_send(fd, body, len), "not sent");
+    return fd;
+}
+
+static bool one_waits(void *ctx)
+{
+    const struct fixture *f = ctx;
+    return fixture_metric(f->client, "soma_requests_waiting") == 1;
+}
+
+/* A batch that is sent again while it waits, or just when its wait ends, runs once. */
+static void test_again_while_it_waits(void)
+{
+    enum { SEQUENCED = SOMA_BATCH_SEQUENCED | SOMA_BATCH_QUIET, ROUNDS = 40 };
+    static const char record[] = "{\"stream\":0}";
+    char id[64], batch_head[256], record_head[256];
+    struct fixture f;
+    struct exchange x;
+    fixture_start(&f, one_thread);
+    fixture_open_session(f.client, NULL, id);
+    exchange_begin(&x);
+    (void)snprintf(batch_head, sizeof(batch_head),
+                   "/v1/commands HTTP/1.1\r\nSoma-Session: %s\r\nContent-Type: %s\r\n", id,
+                   SOMA_BATCH_TYPE);
+    (void)snprintf(record_head, sizeof(record_head),
+                   "/v1/devices/0/events/1:record HTTP/1.1\r\nSoma-Session: %s\r\n", id);
+    ADD(&x, SOMA_OP_STREAM_CREATE);
+    ADD(&x, SOMA_OP_POOL_CREATE);
+    add(&x, SOMA_OP_EVENT_CREATE, SOMA_FIELD_kind, SOMA_EVENT_KIND_PLAIN, SOMA_FIELD_COUNT, 0);
+    add(&x, SOMA_OP_EVENT_RECORD, SOMA_FIELD_event, 1, SOMA_FIELD_stream, 0);
+    uint64_t sequence = 4;
+    (void)EXPECT(send_batch(&f, &x, SEQUENCED, 0) && is_answer(&x, 0, 4, sequence), "begun");
+    for (int i = 0; i < ROUNDS; i++) {
+        add(&x, SOMA_OP_EVENT_RESET, SOMA_FIELD_event, 1, SOMA_FIELD_stream, 0);
+        add(&x, SOMA_OP_STREAM_WAIT_EVENT, SOMA_FIELD_stream, 1, SOMA_FIELD_event, 1);
+        add(&x, SOMA_OP_STREAM_SYNCHRONIZE, SOMA_FIELD_stream, 1, SOMA_FIELD_COUNT, 0);
+        add_malloc(&x, 1, 64);
+        CU_ASSERT_FATAL(soma_batch_finish(&x.batch, SEQUENCED, sequence, &x.body));
+        int fds[3], at = 0;
+        fds[at++] = send_apart(&f, batch_head, x.body.ptr, x.body.len);
+        (void)EXPECT(wait_until(one_waits, &f), "it does not wait");
+        if (i % 2 == 0)
+            fds[at++] = send_apart(&f, batch_head, x.body.ptr, x.body.len);
+        fds[at++] = send_apart(&f, record_head, record, strlen(record));
+        if (i % 2 == 1)
+            fds[at++] = send_apart(&f, batch_head, x.body.ptr, x.body.len);
+        sequence += 4;
+        /* The second may come behind this one and end it. */
+        for (int tries = 0; tries < 2 && x.reader.answer.next_sequence != sequence; tries++)
+            (void)post(&f, &x);
+        (void)EXPECT(x.reader.answer.next_sequence == sequence, "round %d: the next command is %d",
+                     i, (int)x.reader.answer.next_sequence);
+        (void)EXPECT(mallocs_of(&f) == i + 1, "round %d: %g mallocs", i, mallocs_of(&f));
+        while (at > 0)
+            (void)close(fds[--at]);
+    }
+    end(&f, &x);
+}
+
 /* ---- hostile bodies ---- */
 
 static void test_refused_bodies(void)
@@ -470,6 +543,7 @@ static const struct soma_test tests[] = {
     {"flags", test_flags},
     {"digests", test_digests},
     {"waits", test_waits},
+    {"sent again while it waits", test_again_while_it_waits},
     {"refused bodies", test_refused_bodies},
     {"broken inside", test_broken_inside},
     {"too large a read", test_too_large_a_read},
