@@ -269,7 +269,7 @@ static aclError follow(struct client_pipeline *pipeline, const struct soma_comma
     if (answered->message == SOMA_MESSAGE_LAUNCHED)
         followed.kernel_cost_ns = answered->u.launched.cost_ns;
     enum soma_status status = engine_apply(pipeline->copy, &followed, &result, &error);
-    bool is_same = followed.kernel_failed ? soma_is_kernel_failure(status) : status == SOMA_OK;
+    bool is_same = status == followed.kernel_status;
     if (status == SOMA_OK)
         engine_result_clear(pipeline->copy, &result);
     uint64_t digest = engine_digest(pipeline->copy);
@@ -383,6 +383,18 @@ static enum soma_status foresee(struct client_pipeline *pipeline, struct soma_co
     return client_kernel_foresee(command, &call, &command->kernel_cost_ns, error);
 }
 
+/* The arguments are refused, unless the stream takes no launch anyhow: the service looks at it
+ * first. Nothing changes. */
+static aclError refuse_launch(struct client_pipeline *pipeline, struct soma_command *command,
+                              enum soma_status status, const struct soma_error *arguments)
+{
+    struct soma_result result;
+    struct soma_error error;
+    command->kernel_status = status;
+    status = engine_apply(pipeline->copy, command, &result, &error);
+    return client_fail_answer(status == command->kernel_status ? arguments : &error, 0);
+}
+
 /* Queue a launch. The ticket waits for its confirmation. Lock held. */
 static aclError launch_foreseen(struct client_pipeline *pipeline,
                                 const struct soma_command *command, struct client_ticket *ticket)
@@ -417,18 +429,19 @@ static aclError launch_asked(struct client_pipeline *pipeline, struct soma_comma
     aclError error = ask(pipeline, command, &exchange);
     if (error == ACL_SUCCESS) {
         status = soma_batch_next_answer(&exchange.reader, &result, &failure);
-        command->kernel_failed = soma_is_kernel_failure(status);
+        if (soma_is_kernel_failure(status))
+            command->kernel_status = status;
     } else if (pipeline->broken != ACL_SUCCESS) {
         error = pipeline_fail_broken(pipeline);
     }
-    if (error == ACL_SUCCESS && (status == SOMA_OK || command->kernel_failed))
+    if (error == ACL_SUCCESS && status == command->kernel_status)
         error = follow(pipeline, command, &result, &exchange.reader.answer);
     else if (error == ACL_SUCCESS)
         error = client_fail_answer(&failure, 0);
     if (status == SOMA_OK)
         client_result_clear(&result);
     ticket->number = pipeline->issued;
-    if (error == ACL_SUCCESS && command->kernel_failed)
+    if (error == ACL_SUCCESS && status != SOMA_OK)
         pipeline_fail_ticket(pipeline, ticket, &failure);
     free(ticket);
     thaw(pipeline);
@@ -507,8 +520,9 @@ aclError client_pipeline_launch(struct client_pipeline *pipeline,
             free(ticket);
         return result;
     }
-    if (foresee(pipeline, &launch, &error) != SOMA_OK) {
-        result = client_fail_answer(&error, 0);
+    enum soma_status status = foresee(pipeline, &launch, &error);
+    if (status != SOMA_OK) {
+        result = refuse_launch(pipeline, &launch, status, &error);
         free(ticket);
     } else {
         result = ticket->must_ask ? launch_asked(pipeline, &launch, ticket)

@@ -166,11 +166,12 @@ struct soma_command {
     bool expired; /* set by the caller of a command that had to wait: its timeout is over */
     uint64_t
         kernel_cost_ns; /* set by who predicts a launch: the kernel's own figure, as answered */
-    bool kernel_failed; /* likewise: it is known to have failed */
-    bool gives_data;    /* MEMORY_WRITE: the caller needs the bytes at data no more */
-    bool reads_apart; /* MEMORY_READ: bytes that lie together are not answered (data.ptr NULL): the
-                       * caller reads them where engine_translate says */
-    uint64_t present; /* bit SOMA_HAS(member) for each field that was given */
+    enum soma_status
+        kernel_status; /* likewise: SOMA_OK, or how it is known to fail or to be refused */
+    bool gives_data;   /* MEMORY_WRITE: the caller needs the bytes at data no more */
+    bool reads_apart;  /* MEMORY_READ: bytes that lie together are not answered (data.ptr NULL): the
+                        * caller reads them where engine_translate says */
+    uint64_t present;  /* bit SOMA_HAS(member) for each field that was given */
 #define SOMA_ROW(TYPE, member, json, help) SOMA_TYPE_##TYPE member;
     SOMA_FIELDS(SOMA_ROW)
 #undef SOMA_ROW

@@ -353,8 +353,8 @@ enum soma_status stream_launch_kernel(struct call *call)
         return engine_no_memory(call);
     uint64_t cost_ns = call->command->kernel_cost_ns;
     enum soma_status status = SOMA_OK;
-    if (call->command->kernel_failed)
-        status = soma_fail(call->error, SOMA_KERNEL_FAULT, "args", "the kernel failed");
+    if (call->command->kernel_status != SOMA_OK)
+        status = soma_fail(call->error, call->command->kernel_status, "args", "the kernel failed");
     if (engine->has_bytes)
         status =
             engine->bytes.kernel(engine->bytes.ctx, engine, call->command, &cost_ns, call->error);

@@ -223,6 +223,10 @@ static void test_stop_on_failure(void)
     (void)GIVES(FAULT, aclrtStreamQuery(scene.stream, &status));
     (void)GIVES(FAULT, aclrtLaunchKernel(scene.add, 1, &good, 32, scene.stream));
     (void)SAYS("stopped");
+    /* The stream is looked at before the arguments. */
+    struct block unknown = {scene.x, scene.y, scene.x, 1, 99};
+    (void)GIVES(FAULT, aclrtLaunchKernel(scene.add, 1, &unknown, 32, scene.stream));
+    (void)SAYS("stopped");
     (void)GIVES(FAULT, aclrtMemsetAsync(scene.x, 4, 7, 4, scene.stream));
     (void)GIVES(FAULT, aclrtRecordEvent(event, scene.stream));
     /* Another stream of the context stops on failures too, and has had none. */

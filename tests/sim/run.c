@@ -139,7 +139,7 @@ static void predict(struct runner *runner, uint32_t index, const struct soma_com
             sim_kernel_parse(command, &kernel) != SOMA_OK)
             return;
         predicted.kernel_cost_ns = kernel.cost_ns;
-        predicted.kernel_failed = has_failed;
+        predicted.kernel_status = outcome->engine_status;
     }
     enum soma_status status = engine_apply(predictor, &predicted, &result, &error);
     if (status != outcome->engine_status)
