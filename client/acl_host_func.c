@@ -19,8 +19,8 @@
 /* aclrtSubscribeReport and aclrtSubscribeHostFunc. */
 enum subscription_kind { REPORT, HOST_FUNC };
 
-/* A thread that was named for a stream. One without a stream stays, for its group: what still waits
- * for the thread is its own when it is named again. */
+/* A thread that was named for a stream. The last row of a thread stays when that is undone, for its
+ * group: what still waits for the thread is its own when it is named again. */
 struct subscription {
     struct subscription *next;
     enum subscription_kind kind;
@@ -31,7 +31,8 @@ struct subscription {
 };
 
 static struct subscription *subscriptions; /* under the tables' lock */
-static uint32_t groups = CLIENT_GROUP_FIRST;
+static uint32_t next_group = CLIENT_GROUP_FIRST;
+static unsigned named_count; /* threads that are named for a stream */
 
 static const char *subscriber_of(enum subscription_kind kind)
 {
@@ -48,30 +49,37 @@ static struct subscription *of_stream(enum subscription_kind kind, const void *s
     return at;
 }
 
-/* Any of the thread's, one that is not undone if there is one. */
-static struct subscription *of_thread(enum subscription_kind kind, uint64_t thread)
+/* Any of the thread's but this one (NULL: any). One that is undone is the only one. */
+static struct subscription *of_thread(enum subscription_kind kind, uint64_t thread,
+                                      const struct subscription *but)
 {
-    struct subscription *undone = NULL;
-    for (struct subscription *at = subscriptions; at != NULL; at = at->next) {
-        if (at->kind == kind && at->thread == thread && at->stream != NULL)
-            return at;
-        if (at->kind == kind && at->thread == thread)
-            undone = at;
-    }
-    return undone;
+    struct subscription *at = subscriptions;
+    while (at != NULL && (at == but || at->kind != kind || at->thread != thread))
+        at = at->next;
+    return at;
 }
 
-static size_t count_threads(void)
+static void undo(struct subscription *row)
 {
-    return groups - CLIENT_GROUP_FIRST;
+    struct subscription **link = &subscriptions;
+    row->stream = NULL;
+    if (of_thread(row->kind, row->thread, row) == NULL) {
+        named_count--;
+        return;
+    }
+    while (*link != row)
+        link = &(*link)->next;
+    *link = row->next;
+    free(row);
 }
 
 void acl_subscriptions_forget(const void *stream)
 {
     client_tables_lock();
-    for (struct subscription *at = subscriptions; at != NULL; at = at->next) {
-        if (at->stream == stream)
-            at->stream = NULL;
+    for (int kind = REPORT; kind <= HOST_FUNC; kind++) {
+        struct subscription *row = of_stream((enum subscription_kind)kind, stream);
+        if (row != NULL)
+            undo(row);
     }
     client_tables_unlock();
 }
@@ -84,7 +92,8 @@ void acl_subscriptions_forget_all(void)
         subscriptions = gone->next;
         free(gone);
     }
-    groups = CLIENT_GROUP_FIRST;
+    next_group = CLIENT_GROUP_FIRST;
+    named_count = 0;
     client_tables_unlock();
 }
 
@@ -98,22 +107,40 @@ static aclError fail_mixed(const struct client_object *stream)
                        stream->handle);
 }
 
-/* ACL_SUCCESS and the row filled in: it can be added. With the lock held. */
-static aclError check_locked(struct subscription *row)
+/* Can it be named? of_it: a row of the thread; NULL: none. With the lock held. */
+static aclError check(const struct subscription *row, const struct subscription *of_it)
 {
-    const struct subscription *of_it = of_thread(row->kind, row->thread);
+    bool is_new = of_it == NULL || of_it->stream == NULL;
     if (of_stream(row->kind, row->stream) != NULL)
         return client_fail(ACL_ERROR_RT_STREAM_SUBSCRIBE,
                            "stream %p has its thread: it can have one", row->stream);
-    if (of_it != NULL && of_it->stream != NULL && of_it->device != row->device)
+    if (!is_new && of_it->device != row->device)
         return client_fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
                            "thread %llu serves streams of device %u: it can serve one device",
                            (unsigned long long)row->thread, of_it->device);
-    if (of_it == NULL && count_threads() >= THREADS_MAX)
-        return client_fail(ACL_ERROR_RT_INTERNAL_ERROR, "%u threads were named: that is the most",
+    if (is_new && named_count >= THREADS_MAX)
+        return client_fail(ACL_ERROR_RT_INTERNAL_ERROR,
+                           "%u threads are named, the most there can be: undo one with "
+                           "aclrtUnSubscribeReport or aclrtUnSubscribeHostFunc",
                            THREADS_MAX);
-    row->group = of_it != NULL ? of_it->group : groups++;
     return ACL_SUCCESS;
+}
+
+/* Takes the row, or copies it into the thread's that is undone and gives it back. With the lock
+ * held. */
+static struct subscription *enter(struct subscription *row, struct subscription *of_it)
+{
+    bool is_undone = of_it != NULL && of_it->stream == NULL;
+    named_count += of_it == NULL || is_undone;
+    if (is_undone) {
+        of_it->device = row->device;
+        of_it->stream = row->stream;
+        return row;
+    }
+    row->group = of_it != NULL ? of_it->group : next_group++;
+    row->next = subscriptions;
+    subscriptions = row;
+    return NULL;
 }
 
 static aclError subscribe(enum subscription_kind kind, uint64_t thread,
@@ -125,14 +152,12 @@ static aclError subscribe(enum subscription_kind kind, uint64_t thread,
     *row = (struct subscription){
         .kind = kind, .thread = thread, .device = stream->device, .stream = stream->handle};
     client_tables_lock();
-    aclError error = check_locked(row);
-    if (error == ACL_SUCCESS) {
-        row->next = subscriptions;
-        subscriptions = row;
-    }
+    struct subscription *of_it = of_thread(kind, thread, NULL);
+    aclError error = check(row, of_it);
+    if (error == ACL_SUCCESS)
+        row = enter(row, of_it);
     client_tables_unlock();
-    if (error != ACL_SUCCESS)
-        free(row);
+    free(row);
     return error;
 }
 
@@ -140,11 +165,11 @@ static aclError unsubscribe(enum subscription_kind kind, uint64_t thread, const 
 {
     client_tables_lock();
     struct subscription *row = of_stream(kind, stream);
-    bool is_named = row != NULL, is_same = is_named && row->thread == thread;
+    bool has_one = row != NULL, is_same = has_one && row->thread == thread;
     if (is_same)
-        row->stream = NULL;
+        undo(row);
     client_tables_unlock();
-    if (!is_named)
+    if (!has_one)
         return client_fail(ACL_ERROR_RT_STREAM_SUBSCRIBE,
                            "stream %p has no thread: it was undone, or call %s first", stream,
                            subscriber_of(kind));
@@ -272,7 +297,7 @@ static aclError process(enum subscription_kind kind, int32_t timeout)
 {
     uint64_t thread = (uint64_t)pthread_self();
     client_tables_lock();
-    const struct subscription *row = of_thread(kind, thread);
+    const struct subscription *row = of_thread(kind, thread, NULL);
     uint32_t group = row != NULL && row->stream != NULL ? row->group : 0;
     client_tables_unlock();
     if (group == 0)

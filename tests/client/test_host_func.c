@@ -116,6 +116,34 @@ static void test_thread_and_stream_names(void)
     fixture_end();
 }
 
+/* As many threads as there are may come and go; 1,024 at a time. */
+static void test_many_threads(void)
+{
+    enum { MOST = 1024 };
+    static aclrtStream streams[MOST];
+    aclrtStream one = NULL, more = NULL;
+    fixture_begin();
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&one));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&more));
+    (void)GIVES(ACL_SUCCESS, aclrtSubscribeReport(1, more));
+    for (uint64_t thread = 1; thread <= 3 * MOST; thread++) {
+        (void)GIVES(ACL_SUCCESS, aclrtSubscribeReport(thread, one));
+        (void)GIVES(ACL_SUCCESS, aclrtUnSubscribeReport(thread, one));
+    }
+    for (unsigned i = 1; i < MOST; i++) {
+        (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&streams[i]));
+        (void)GIVES(ACL_SUCCESS, aclrtSubscribeHostFunc(i, streams[i]));
+    }
+    (void)GIVES(ACL_ERROR_RT_INTERNAL_ERROR, aclrtSubscribeReport(MOST, one));
+    (void)SAYS("aclrtUnSubscribeReport");
+    (void)GIVES(ACL_SUCCESS, aclrtSubscribeReport(1, one)); /* it is one of them */
+    (void)GIVES(ACL_SUCCESS, aclrtDestroyStream(one));
+    (void)GIVES(ACL_SUCCESS, aclrtDestroyStream(streams[1]));
+    (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&one));
+    (void)GIVES(ACL_SUCCESS, aclrtSubscribeReport(MOST, one));
+    fixture_end();
+}
+
 /* What a copy brought is there when the function behind it is called, and what it left is taken by
  * the copy behind it. */
 struct look {
@@ -525,6 +553,7 @@ static void test_event_wait_runs_out(void)
 static const struct client_test tests[] = {
     {"refusals", test_refusals},
     {"names of threads and streams", test_thread_and_stream_names},
+    {"many threads come and go", test_many_threads},
     {"functions run in order with copies", test_order_with_copies},
     {"copies behind functions take what these left", test_copies_behind_functions},
     {"many streams, many functions", test_many_streams},
