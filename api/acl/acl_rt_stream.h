@@ -216,7 +216,8 @@ typedef enum aclrtCallbackBlockType {
 
 /* Name the thread whose aclrtProcessReport runs the callbacks of a stream.
  *   threadId  as pthread_self gives it
- * Errors: 107011 the stream has a thread; 107012 the thread serves another device; 107017. */
+ * Errors: 107011 the stream has a thread; 107012 the thread serves another device; 107017; 507000
+ * 1,024 threads are named, those of aclrtSubscribeHostFunc among them. */
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 
 /* Queue a call of fn(userData), made in the thread that aclrtSubscribeReport named.
