@@ -31,6 +31,7 @@ struct soma_suite {
     S(wire_answer)                                                                                 \
     S(batch)                                                                                       \
     S(engine_tree)                                                                                 \
+    S(engine_radix)                                                                                \
     S(engine_host_func)                                                                            \
     S(engine_notify)                                                                               \
     S(engine_value)                                                                                \

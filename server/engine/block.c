@@ -1,7 +1,8 @@
-/* The blocks of a pool: an address-ordered cover of its range, each block in the lists of its
- * state. Neighbouring FREE blocks are always one; neighbouring CACHED blocks are one if and only
- * if the same stream freed them at the same position. Neighbouring CACHED blocks of one stream are
- * a run, which that stream may take from as from one block. Nothing here fails: callers reserve. */
+/* The blocks of a pool: a cover of its range, each block linked to its neighbours, found by its
+ * address in a radix tree and standing in the lists of its state. Neighbouring FREE blocks are
+ * always one; neighbouring CACHED blocks are one if and only if the same stream freed them at the
+ * same position. Neighbouring CACHED blocks of one stream are a run, which that stream may take
+ * from as from one block. Nothing here fails: callers reserve. */
 #include "internal.h"
 
 enum { SPARES_KEPT = 64 };
@@ -14,9 +15,15 @@ bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates)
         struct block *block = engine_alloc(engine, sizeof(*block));
         if (block == NULL)
             return false;
-        block->next_spare = engine->spare_blocks;
+        block->next = engine->spare_blocks;
         engine->spare_blocks = block;
         engine->spare_block_count++;
+    }
+    while (engine->spare_nodes.count < blocks * (engine->block_levels - 1)) {
+        struct radix_node *node = engine_alloc(engine, sizeof(*node));
+        if (node == NULL)
+            return false;
+        radix_spares_put(&engine->spare_nodes, node);
     }
     while (engine->spare_late_count < lates) {
         struct late *late = engine_alloc(engine, sizeof(*late));
@@ -32,7 +39,7 @@ bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates)
 static struct block *block_take_spare(struct engine *engine)
 {
     struct block *block = engine->spare_blocks;
-    engine->spare_blocks = block->next_spare;
+    engine->spare_blocks = block->next;
     engine->spare_block_count--;
     *block = (struct block){0};
     return block;
@@ -44,7 +51,7 @@ static void block_put_spare(struct engine *engine, struct block *block)
         engine_free(engine, block);
         return;
     }
-    block->next_spare = engine->spare_blocks;
+    block->next = engine->spare_blocks;
     engine->spare_blocks = block;
     engine->spare_block_count++;
 }
@@ -77,9 +84,11 @@ void spares_clear(struct engine *engine)
 {
     while (engine->spare_blocks != NULL) {
         struct block *block = engine->spare_blocks;
-        engine->spare_blocks = block->next_spare;
+        engine->spare_blocks = block->next;
         engine_free(engine, block);
     }
+    while (engine->spare_nodes.first != NULL)
+        engine_free(engine, radix_spares_take(&engine->spare_nodes));
     while (engine->spare_lates != NULL) {
         struct late *late = engine->spare_lates;
         engine->spare_lates = late->next_spare;
@@ -123,7 +132,11 @@ void cached_lists_drop(struct engine *engine, struct pool *pool, const struct st
 
 /* ---- runs ---- */
 
-enum { RUN_FIRST, RUN_GOES_ON }; /* weight of block.by_address */
+static void set_goes_on(struct block *block, bool goes_on)
+{
+    block->goes_on = goes_on;
+    radix_mark(&block->pool->blocks, block_number(block), !goes_on);
+}
 
 static void run_insert(struct block *first, uint64_t size)
 {
@@ -140,51 +153,54 @@ static uint64_t run_remove(struct block *first)
 /* The first block of the run that a CACHED block belongs to. */
 static struct block *run_first(struct block *block)
 {
-    return block->by_address.weight == RUN_FIRST
-               ? block
-               : TREE_ENTRY(tree_previous_below(&block->by_address, RUN_GOES_ON), struct block,
-                            by_address);
+    return block->goes_on ? radix_floor_marked(&block->pool->blocks, block_number(block)) : block;
 }
 
 /* A block becomes CACHED: it goes on the run before it, and the run behind goes on it. */
-static void run_join(struct block *block, struct block *previous, struct block *next)
+static void run_join(struct block *block)
 {
     struct block *first = block;
     uint64_t size = block->size;
-    if (block_is_cached_in(previous, block->list)) {
-        first = run_first(previous);
+    if (block_is_cached_in(block->previous, block->list)) {
+        first = run_first(block->previous);
         size += run_remove(first);
-        tree_reweigh(&block->by_address, RUN_GOES_ON);
+        set_goes_on(block, true);
     }
-    if (block_is_cached_in(next, block->list)) {
-        size += run_remove(next);
-        tree_reweigh(&next->by_address, RUN_GOES_ON);
+    if (block_is_cached_in(block->next, block->list)) {
+        size += run_remove(block->next);
+        set_goes_on(block->next, true);
     }
     run_insert(first, size);
+}
+
+/* A CACHED block and all behind it leave their run: what was before it is a run of its own.
+ * Returns where the run ended. */
+static uint64_t run_cut(struct block *block)
+{
+    struct block *first = run_first(block);
+    uint64_t end = first->address;
+    end += run_remove(first);
+    if (first != block) {
+        run_insert(first, block->address - first->address);
+        set_goes_on(block, false);
+    }
+    return end;
+}
+
+/* The rest of a run that was cut, from this block on. */
+static void run_begin(struct block *block, uint64_t end)
+{
+    if (block->goes_on)
+        set_goes_on(block, false);
+    run_insert(block, end - block->address);
 }
 
 /* A block is CACHED no longer: what was before it and what comes behind are two runs. */
 static void run_leave(struct block *block)
 {
-    struct block *first = run_first(block);
-    uint64_t end = first->address;
-    end += run_remove(first);
-    if (first != block)
-        run_insert(first, block->address - first->address);
-    tree_reweigh(&block->by_address, RUN_FIRST);
-    if (block->address + block->size == end)
-        return;
-    struct block *next = block_next(block);
-    tree_reweigh(&next->by_address, RUN_FIRST);
-    run_insert(next, end - next->address);
-}
-
-/* The block behind one of its run takes its place in it. */
-static void run_replace(struct block *old, struct block *block)
-{
-    block->by_address.weight = old->by_address.weight;
-    if (old->by_address.weight == RUN_FIRST)
-        tree_insert(&block->list->runs, &block->in_runs, run_remove(old), old->in_runs.minor);
+    uint64_t end = run_cut(block);
+    if (block->address + block->size < end)
+        run_begin(block->next, end);
 }
 
 /* ---- lists of a state ---- */
@@ -194,12 +210,12 @@ static void enter(struct block *block)
 {
     struct pool *pool = block->pool;
     if (block->state == SOMA_BLOCK_STATE_FREE) {
+        block->by_size.weight = 0;
         tree_insert(&pool->free_blocks, &block->by_size, block->size, block->address);
         pool->free_bytes += block->size;
     } else if (block->state == SOMA_BLOCK_STATE_CACHED) {
-        tree_insert(&pool->cached_blocks, &block->by_size, block->size, block->address);
-        block->in_list.weight = block->position;
-        tree_insert(&block->list->blocks, &block->in_list, block->size, block->address);
+        block->by_size.weight = block->position;
+        tree_insert(&block->list->blocks, &block->by_size, block->size, block->address);
         pool->cached_bytes += block->size;
         block->list->bytes += block->size;
         block->list->stream->cached_blocks++;
@@ -214,8 +230,7 @@ static void leave(struct block *block)
         tree_remove(&pool->free_blocks, &block->by_size);
         pool->free_bytes -= block->size;
     } else if (block->state == SOMA_BLOCK_STATE_CACHED) {
-        tree_remove(&pool->cached_blocks, &block->by_size);
-        tree_remove(&block->list->blocks, &block->in_list);
+        tree_remove(&block->list->blocks, &block->by_size);
         pool->cached_bytes -= block->size;
         block->list->bytes -= block->size;
         block->list->stream->cached_blocks--;
@@ -240,6 +255,74 @@ static void forget_free(struct engine *engine, struct block *block)
     }
 }
 
+/* ---- addresses ---- */
+
+uint64_t block_number(const struct block *block)
+{
+    return (block->address - block->pool->base) / SOMA_GRANULE_BYTES;
+}
+
+struct block *block_at(const struct pool *pool, uint64_t address)
+{
+    uint64_t number = (address - pool->base) / SOMA_GRANULE_BYTES;
+    struct block *block = radix_find(&pool->blocks, number);
+    return block != NULL ? block : radix_floor(&pool->blocks, number);
+}
+
+struct block *block_first(const struct pool *pool)
+{
+    return radix_find(&pool->blocks, 0);
+}
+
+/* No block starts where this one does any more. */
+static void address_forget(struct engine *engine, const struct block *block)
+{
+    struct radix_spares *spares = &engine->spare_nodes;
+    size_t kept = spares->count > SPARES_KEPT ? spares->count : SPARES_KEPT;
+    radix_remove(&block->pool->blocks, block_number(block), spares);
+    while (spares->count > kept)
+        engine_free(engine, radix_spares_take(spares));
+}
+
+/* Hang the block between its neighbours. */
+static void link_neighbours(struct block *block, struct block *previous, struct block *next)
+{
+    block->previous = previous;
+    block->next = next;
+    if (previous != NULL)
+        previous->next = block;
+    if (next != NULL)
+        next->previous = block;
+}
+
+/* The low bytes of a block, which is in no list, become a block of their own: a copy, but for the
+ * address and size. */
+static struct block *cut_low(struct engine *engine, struct block *block, uint64_t size)
+{
+    struct block *low = block_take_spare(engine);
+    *low = *block;
+    low->size = size;
+    link_neighbours(low, block->previous, block);
+    radix_replace(&block->pool->blocks, block_number(block), low);
+    block->address += size;
+    block->size -= size;
+    block->goes_on = false;
+    radix_insert(&block->pool->blocks, block_number(block), block, &engine->spare_nodes);
+    return low;
+}
+
+/* The low bytes of the next block, which is in no list, become this one's. */
+static void take_from_next(struct engine *engine, struct block *block, uint64_t size)
+{
+    struct block *next = block->next;
+    address_forget(engine, next);
+    block->size += size;
+    next->address += size;
+    next->size -= size;
+    next->goes_on = false;
+    radix_insert(&block->pool->blocks, block_number(next), next, &engine->spare_nodes);
+}
+
 /* ---- blocks ---- */
 
 void blocks_init(struct engine *engine, struct pool *pool)
@@ -249,17 +332,19 @@ void blocks_init(struct engine *engine, struct pool *pool)
     block->address = pool->base;
     block->size = pool->max_size;
     block->state = SOMA_BLOCK_STATE_FREE;
-    tree_insert(&pool->blocks, &block->by_address, block->address, 0);
+    pool->blocks = (struct radix){&pool->blocks_root, engine->block_levels};
+    radix_insert(&pool->blocks, 0, block, &engine->spare_nodes);
     enter(block);
 }
 
 void blocks_clear(struct engine *engine, struct pool *pool)
 {
     struct tree_node *node;
-    while ((node = tree_first(&pool->blocks)) != NULL) {
-        struct block *block = TREE_ENTRY(node, struct block, by_address);
+    struct block *next;
+    for (struct block *block = block_first(pool); block != NULL; block = next) {
+        next = block->next;
         leave(block);
-        tree_remove(&pool->blocks, node);
+        address_forget(engine, block);
         forget_free(engine, block);
         engine_free(engine, block);
     }
@@ -272,22 +357,6 @@ void blocks_clear(struct engine *engine, struct pool *pool)
     }
 }
 
-struct block *block_at(const struct pool *pool, uint64_t address)
-{
-    return TREE_ENTRY(tree_floor(&pool->blocks, address, 0), struct block, by_address);
-}
-
-struct block *block_next(const struct block *block)
-{
-    return TREE_ENTRY(tree_next(&block->by_address), struct block, by_address);
-}
-
-struct block *block_previous(const struct block *block)
-{
-    return TREE_ENTRY(tree_previous_below(&block->by_address, RUN_GOES_ON + 1), struct block,
-                      by_address);
-}
-
 bool block_is_cached_in(const struct block *block, const struct cached_list *list)
 {
     return block != NULL && block->state == SOMA_BLOCK_STATE_CACHED && block->list == list;
@@ -297,76 +366,73 @@ struct block *block_split_low(struct engine *engine, struct block *block, uint64
 {
     if (block->size == size)
         return block;
-    struct pool *pool = block->pool;
-    struct block *low = block_take_spare(engine);
     leave(block);
-    tree_remove(&pool->blocks, &block->by_address);
-    *low = *block;
-    low->size = size;
-    block->address += size;
-    block->size -= size;
+    struct block *low = cut_low(engine, block, size);
     if (block->state == SOMA_BLOCK_STATE_CACHED) {
-        run_replace(block, low);
-        block->by_address.weight = RUN_GOES_ON;
+        if (!low->goes_on)
+            tree_replace(&low->list->runs, &block->in_runs, &low->in_runs);
+        set_goes_on(block, true);
         (void)vclock_ref(low->clock);
         (void)point_ref(low->point);
         if (block->late != NULL)
             low->late = late_take_spare(engine);
     }
-    tree_insert(&pool->blocks, &low->by_address, low->address, 0);
-    tree_insert(&pool->blocks, &block->by_address, block->address, 0);
     enter(low);
     enter(block);
     return low;
 }
 
-void block_set_busy(struct engine *engine, struct block *block)
-{
-    if (block->state == SOMA_BLOCK_STATE_CACHED)
-        run_leave(block);
-    leave(block);
-    block->state = SOMA_BLOCK_STATE_BUSY;
-    forget_free(engine, block);
-}
-
-/* The neighbour is swallowed: its range becomes the block's, its struct a spare. */
+/* The neighbour is swallowed: its range becomes the block's, its struct a spare. Its list stays in
+ * use. */
 static void swallow(struct engine *engine, struct block *block, struct block *neighbour)
 {
-    struct pool *pool = block->pool;
     leave(neighbour);
-    tree_remove(&pool->blocks, &neighbour->by_address);
-    if (neighbour->address < block->address) {
-        tree_remove(&pool->blocks, &block->by_address);
-        if (block->state == SOMA_BLOCK_STATE_CACHED)
-            run_replace(neighbour, block);
-        block->address = neighbour->address;
-        tree_insert(&pool->blocks, &block->by_address, block->address, 0);
-    }
     block->size += neighbour->size;
-    neighbour->list = NULL; /* the list stays in use: block is about to enter it */
+    if (neighbour == block->next) {
+        address_forget(engine, neighbour);
+        link_neighbours(block, block->previous, neighbour->next);
+    } else {
+        address_forget(engine, block);
+        radix_replace(&block->pool->blocks, block_number(neighbour), block);
+        link_neighbours(block, neighbour->previous, block->next);
+        block->address = neighbour->address;
+        block->goes_on = neighbour->goes_on;
+        if (block->state == SOMA_BLOCK_STATE_CACHED && !block->goes_on)
+            tree_replace(&block->list->runs, &neighbour->in_runs, &block->in_runs);
+    }
+    neighbour->list = NULL;
     forget_free(engine, neighbour);
     block_put_spare(engine, neighbour);
 }
 
-struct block *run_take_low(struct engine *engine, struct block *first, uint64_t size)
+struct block *block_take_low(struct engine *engine, struct block *block, uint64_t size)
 {
-    struct block *taken = NULL;
-    struct block *block = first;
-    for (uint64_t rest = size; rest > 0;) {
-        struct block *next = block_next(block);
-        block = block_split_low(engine, block, block->size < rest ? block->size : rest);
-        block_set_busy(engine, block);
-        rest -= block->size;
-        if (taken == NULL) {
-            taken = block;
-        } else {
-            tree_remove(&block->pool->blocks, &block->by_address);
-            taken->size += block->size;
-            block_put_spare(engine, block);
-        }
-        block = next;
+    bool is_cached = block->state == SOMA_BLOCK_STATE_CACHED;
+    uint64_t run_end = is_cached ? run_cut(block) : 0;
+    struct block *rest = NULL; /* what is left of the last block */
+    leave(block);
+    if (block->size > size) {
+        rest = block;
+        block = cut_low(engine, rest, size);
+        block->clock = NULL;
+        block->point = NULL;
+        block->late = NULL;
+        block->list = NULL;
     }
-    return taken;
+    while (block->size < size && block->next->size <= size - block->size)
+        swallow(engine, block, block->next);
+    if (block->size < size) {
+        rest = block->next;
+        leave(rest);
+        take_from_next(engine, block, size - block->size);
+    }
+    if (rest != NULL)
+        enter(rest);
+    if (is_cached && block->address + size < run_end)
+        run_begin(block->next, run_end);
+    block->state = SOMA_BLOCK_STATE_BUSY;
+    forget_free(engine, block);
+    return block;
 }
 
 static bool is_same_free(const struct block *a, const struct block *b)
@@ -380,14 +446,12 @@ static bool is_same_free(const struct block *a, const struct block *b)
 /* Enter a block, one with the neighbours that it belongs to. */
 static void enter_merged(struct engine *engine, struct block *block)
 {
-    struct block *previous = block_previous(block);
-    struct block *next = block_next(block);
     if (block->state == SOMA_BLOCK_STATE_CACHED)
-        run_join(block, previous, next);
-    if (is_same_free(previous, block))
-        swallow(engine, block, previous);
-    if (is_same_free(next, block))
-        swallow(engine, block, next);
+        run_join(block);
+    if (is_same_free(block->previous, block))
+        swallow(engine, block, block->previous);
+    if (is_same_free(block->next, block))
+        swallow(engine, block, block->next);
     enter(block);
 }
 
@@ -421,4 +485,35 @@ void block_set_free(struct engine *engine, struct block *block, uint64_t now_ns)
     forget_free(engine, block);
     block->state = SOMA_BLOCK_STATE_FREE;
     enter_merged(engine, block);
+}
+
+/* ---- the walk over CACHED blocks ---- */
+
+static void walk_to(struct cached_walk *walk, struct cached_list *list, struct tree_node *head)
+{
+    list->head = head;
+    if (head != NULL)
+        tree_insert(&walk->heads, &list->by_head, head->major, head->minor);
+}
+
+void cached_walk_begin(const struct pool *pool, struct cached_walk *walk)
+{
+    *walk = (struct cached_walk){0};
+    for (struct tree_node *node = tree_first(&pool->cached_lists); node != NULL;
+         node = tree_next(node)) {
+        struct cached_list *list = TREE_ENTRY(node, struct cached_list, by_stream);
+        walk_to(walk, list, tree_first(&list->blocks));
+    }
+}
+
+struct block *cached_walk_next(struct cached_walk *walk)
+{
+    struct tree_node *first = tree_first(&walk->heads);
+    if (first == NULL)
+        return NULL;
+    struct cached_list *list = TREE_ENTRY(first, struct cached_list, by_head);
+    struct tree_node *head = list->head;
+    tree_remove(&walk->heads, first);
+    walk_to(walk, list, tree_next(head));
+    return TREE_ENTRY(head, struct block, by_size);
 }

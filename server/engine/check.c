@@ -26,26 +26,39 @@ struct block_sums {
 /* A CACHED block begins a run when it does not go on one; the run has the bytes of its blocks. */
 static bool check_run(const struct block *block, struct block_sums *sums)
 {
-    bool goes_on = block_is_cached_in(block_previous(block), block->list);
-    if (block->by_address.weight != goes_on)
+    bool goes_on = block_is_cached_in(block->previous, block->list);
+    if (block->goes_on != goes_on)
         return false;
     if (goes_on)
         return true;
     uint64_t bytes = 0;
-    for (const struct block *at = block; block_is_cached_in(at, block->list); at = block_next(at))
+    for (const struct block *at = block; block_is_cached_in(at, block->list); at = at->next)
         bytes += at->size;
     sums->runs++;
     return tree_find(&block->list->runs, bytes, block->address) == &block->in_runs;
 }
 
-static bool check_block(const struct pool *pool, const struct block *block,
-                        const struct block *next, struct block_sums *sums,
+/* A block is found where it starts and by its end, and a mark there says that it goes on no run. */
+static bool check_place(const struct pool *pool, const struct block *block)
+{
+    uint64_t number = block_number(block), granules = block->size / SOMA_GRANULE_BYTES;
+    return (block->next == NULL || block->next->previous == block) &&
+           (!block->goes_on || block->state == SOMA_BLOCK_STATE_CACHED) &&
+           radix_find(&pool->blocks, number) == block &&
+           radix_floor(&pool->blocks, number + granules - 1) == block &&
+           (radix_floor_marked(&pool->blocks, number) == block) == !block->goes_on;
+}
+
+static bool check_block(const struct pool *pool, const struct block *block, struct block_sums *sums,
                         const struct finding *finding)
 {
+    const struct block *next = block->next;
     uint64_t end = next != NULL ? next->address : pool->base + pool->max_size;
     if (block->pool != pool || block->size == 0 || block->size % SOMA_GRANULE_BYTES != 0 ||
         block->address + block->size != end)
         return fault(finding, "its blocks do not cover it exactly", "pool", pool->id);
+    if (!check_place(pool, block))
+        return fault(finding, "a block is not where its address says", "pool", pool->id);
     switch (block->state) {
     case SOMA_BLOCK_STATE_FREE:
         sums->free_bytes += block->size;
@@ -58,8 +71,8 @@ static bool check_block(const struct pool *pool, const struct block *block,
         if (next != NULL && next->state == block->state && next->list == block->list &&
             next->position == block->position)
             return fault(finding, "two neighbouring CACHED blocks of one free", "pool", pool->id);
-        if (tree_find(&block->list->blocks, block->size, block->address) != &block->in_list ||
-            block->in_list.weight != block->position)
+        if (tree_find(&block->list->blocks, block->size, block->address) != &block->by_size ||
+            block->by_size.weight != block->position)
             return fault(finding, "a CACHED block is not in its list", "pool", pool->id);
         if (!check_run(block, sums))
             return fault(finding, "a CACHED block is not in its run", "pool", pool->id);
@@ -135,17 +148,14 @@ static bool check_lates(const struct pool *pool, const struct finding *finding)
 static bool check_pool(const struct pool *pool, const struct finding *finding)
 {
     struct block_sums sums = {0};
-    if (!tree_check(&pool->blocks) || !tree_check(&pool->free_blocks) ||
-        !tree_check(&pool->cached_blocks) || !tree_check(&pool->cached_lists) ||
-        !tree_check(&pool->lates))
+    if (!radix_check(&pool->blocks) || !tree_check(&pool->free_blocks) ||
+        !tree_check(&pool->cached_lists) || !tree_check(&pool->lates))
         return fault(finding, "a tree is out of order", "pool", pool->id);
-    struct tree_node *node = tree_first(&pool->blocks);
-    if (node == NULL || node->major != pool->base)
+    const struct block *block = block_first(pool);
+    if (block == NULL || block->address != pool->base || block->previous != NULL)
         return fault(finding, "its first block is not at its start", "pool", pool->id);
-    while (node != NULL) {
-        const struct block *block = TREE_ENTRY(node, struct block, by_address);
-        node = tree_next(node);
-        if (!check_block(pool, block, TREE_ENTRY(node, struct block, by_address), &sums, finding))
+    for (; block != NULL; block = block->next) {
+        if (!check_block(pool, block, &sums, finding))
             return false;
     }
     return check_numbers(pool, &sums, finding) && check_lists(pool, &sums, finding) &&

@@ -170,8 +170,8 @@ void space_give(struct engine *engine, struct space *space, uint64_t address, ui
                 struct gap *gap);
 
 /* ---- block.c: the blocks of a pool and the lists they stand in ---- */
-/* Keep at least this many spare structs: each split takes one block, and one late when the block's
- * free had not completed. false: no memory. */
+/* Keep at least this many spare structs, and nodes for as many new addresses: each split takes one
+ * block, and one late when the block's free had not completed. false: no memory. */
 bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates);
 void spares_clear(struct engine *engine);
 struct late *late_take_spare(struct engine *engine);
@@ -180,8 +180,9 @@ void late_put_spare(struct engine *engine, struct late *late);
 void blocks_init(struct engine *engine, struct pool *pool);
 void blocks_clear(struct engine *engine, struct pool *pool);
 struct block *block_at(const struct pool *pool, uint64_t address); /* the one that holds it */
-struct block *block_next(const struct block *block);               /* NULL: it is the last */
-struct block *block_previous(const struct block *block);
+struct block *block_first(const struct pool *pool);
+uint64_t
+block_number(const struct block *block); /* its address, in granules from the pool's base */
 bool block_is_cached_in(const struct block *block, const struct cached_list *list); /* NULL: no */
 struct cached_list *cached_list_of(const struct pool *pool, uint64_t stream_key);
 /* Made when missing; NULL: no memory. */
@@ -192,9 +193,9 @@ void cached_lists_drop(struct engine *engine, struct pool *pool, const struct st
 /* Cut the low `size` bytes off a FREE or CACHED block; both parts keep its state. Returns the low
  * part, the block itself when it has that size. */
 struct block *block_split_low(struct engine *engine, struct block *block, uint64_t size);
-void block_set_busy(struct engine *engine, struct block *block);
-/* Make the low `size` bytes of a block, or of the run that it is the first of, one BUSY block. */
-struct block *run_take_low(struct engine *engine, struct block *first, uint64_t size);
+/* Make the `size` bytes from the start of a FREE or CACHED block on one BUSY block; of a CACHED one
+ * the run may go on as far. Takes a spare. */
+struct block *block_take_low(struct engine *engine, struct block *block, uint64_t size);
 /* The place of a free. */
 struct freed {
     struct cached_list *list;
@@ -206,6 +207,13 @@ void block_set_cached(struct engine *engine, struct block *block, const struct f
 /* BUSY or CACHED -> FREE, one with its FREE neighbours; remembers a free not completed by now_ns.
  */
 void block_set_free(struct engine *engine, struct block *block, uint64_t now_ns);
+/* The CACHED blocks of a pool, whoever freed them: smallest first, among equals the lowest address.
+ * Between two steps nothing becomes CACHED; the block that the walk came to last may leave. */
+struct cached_walk {
+    struct tree heads; /* lists by the block that comes next */
+};
+void cached_walk_begin(const struct pool *pool, struct cached_walk *walk);
+struct block *cached_walk_next(struct cached_walk *walk); /* NULL: that was the last */
 
 /* ---- pool.c ---- */
 struct pool *pool_find(struct call *call, struct device *device, enum soma_status absent);

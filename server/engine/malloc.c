@@ -60,7 +60,20 @@ static struct block *find_of_others(const struct call *call, const struct reques
                              ? event_limit(request, list)
                              : opportunistic_limit(request, list, call->now_ns);
         struct tree_node *found = tree_ceil_below(&list->blocks, request->size, limit);
-        best = better(best, TREE_ENTRY(found, struct block, in_list));
+        best = better(best, TREE_ENTRY(found, struct block, by_size));
+    }
+    return best;
+}
+
+/* Best fit among all that is cached. */
+static struct block *find_any(const struct request *request)
+{
+    struct block *best = NULL;
+    for (struct tree_node *node = tree_first(&request->pool->cached_lists); node != NULL;
+         node = tree_next(node)) {
+        const struct cached_list *list = TREE_ENTRY(node, struct cached_list, by_stream);
+        struct tree_node *found = tree_ceil(&list->blocks, request->size);
+        best = better(best, TREE_ENTRY(found, struct block, by_size));
     }
     return best;
 }
@@ -71,9 +84,12 @@ static struct block *find_of_others(const struct call *call, const struct reques
 static struct block *find_own(const struct request *request)
 {
     const struct cached_list *own = cached_list_of(request->pool, request->stream->key);
-    if (own == NULL || tree_ceil(&own->blocks, request->size) == NULL)
+    if (own == NULL)
         return NULL;
-    return TREE_ENTRY(tree_ceil(&own->runs, request->size), struct block, in_runs);
+    struct block *first = TREE_ENTRY(tree_ceil(&own->runs, request->size), struct block, in_runs);
+    if (first == NULL || first->size >= request->size)
+        return first;
+    return tree_last(&own->blocks)->major >= request->size ? first : NULL;
 }
 
 /* Steps (a) to (d). */
@@ -95,7 +111,7 @@ static struct block *find_cached(const struct call *call, const struct request *
     }
     if (block == NULL && is_on(pool, SOMA_POOL_ATTRIBUTE_REUSE_ALLOW_INTERNAL_DEPENDENCIES)) {
         *kind = SOMA_REUSE_INTERNAL;
-        block = TREE_ENTRY(tree_ceil(&pool->cached_blocks, request->size), struct block, by_size);
+        block = find_any(request);
     }
     return block;
 }
@@ -201,7 +217,7 @@ static void take(struct call *call, const struct request *request, struct waits 
     struct engine *engine = call->engine;
     struct pool *pool = request->pool;
     struct stream *stream = request->stream;
-    block = run_take_low(engine, block, request->size);
+    block = block_take_low(engine, block, request->size);
     block->requested_size = call->command->size;
     block->stream_id = stream->id;
     block->allocated_by = engine->command_number;
@@ -280,17 +296,14 @@ static bool find_after_release(const struct call *call, const struct request *re
     if (pool->free_bytes + pool->cached_bytes < request->size)
         return false;
     uint64_t run = 0, start = 0, best = UINT64_MAX, claimed = 0;
-    struct tree_node *node = tree_first(&pool->blocks);
-    while (node != NULL) {
-        const struct block *block = TREE_ENTRY(node, struct block, by_address);
+    for (const struct block *block = block_first(pool); block != NULL; block = block->next) {
         bool is_claimed =
             block->state == SOMA_BLOCK_STATE_CACHED && claim_on(call, request, block) != CLAIM_NONE;
         bool joins = is_claimed || block->state == SOMA_BLOCK_STATE_FREE;
         start = run == 0 ? block->address : start;
         run += joins ? block->size : 0;
         claimed += is_claimed ? block->size : 0;
-        node = tree_next(node);
-        if (joins && node != NULL)
+        if (joins && block->next != NULL)
             continue;
         if (run >= request->size && run < best) {
             best = run;
@@ -325,17 +338,17 @@ static enum soma_status coalesce(struct call *call, const struct request *reques
                           .clock = vclock_ref(request->stream->clock)};
     bool good = blocks_reserve(engine, 1, 1) &&
                 waits_add_lates(engine, &waits, pool, address, request->size);
-    struct tree_node *node;
-    for (node = tree_first(&pool->cached_blocks); node != NULL && good; node = tree_next(node)) {
-        const struct block *block = TREE_ENTRY(node, struct block, by_size);
+    struct cached_walk walk;
+    struct block *block;
+    cached_walk_begin(pool, &walk);
+    while (good && (block = cached_walk_next(&walk)) != NULL) {
         if (claim_on(call, request, block) == CLAIM_BY_WAITING)
             good = waits_add_edge(engine, &waits, block);
     }
     good = good && submission_prepare(call, &waits.sub, waits.points, waits.count);
     if (good) {
-        for (node = tree_first(&pool->cached_blocks); node != NULL;) {
-            struct block *block = TREE_ENTRY(node, struct block, by_size);
-            node = tree_next(node);
+        cached_walk_begin(pool, &walk);
+        while ((block = cached_walk_next(&walk)) != NULL) {
             if (claim_on(call, request, block) != CLAIM_NONE)
                 release_claimed(call, block);
         }

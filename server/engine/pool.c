@@ -301,16 +301,15 @@ enum soma_status pool_segments(struct call *call)
     if (pool == NULL)
         return call->error->status;
     size_t count = 0, filled = 0;
-    struct tree_node *node;
-    for (node = tree_first(&pool->blocks); node != NULL; node = tree_next(node))
+    const struct block *block;
+    for (block = block_first(pool); block != NULL; block = block->next)
         count++;
     void *items = NULL;
     enum soma_status status = engine_result_array(call, count, sizeof(struct soma_segment), &items);
     if (status != SOMA_OK)
         return status;
     struct soma_segment *segments = items;
-    for (node = tree_first(&pool->blocks); node != NULL; node = tree_next(node)) {
-        const struct block *block = TREE_ENTRY(node, struct block, by_address);
+    for (block = block_first(pool); block != NULL; block = block->next) {
         bool busy = block->state == SOMA_BLOCK_STATE_BUSY;
         uint64_t stream = busy ? block->stream_id : SOMA_NONE;
         if (block->state == SOMA_BLOCK_STATE_CACHED)
@@ -438,9 +437,8 @@ static enum soma_status list_leaks(struct call *call, const struct pool *pool,
 size_t pool_leaks(const struct pool *pool, struct soma_leak *items, size_t max)
 {
     size_t count = 0;
-    for (struct tree_node *node = tree_first(&pool->blocks); node != NULL && count < max;
-         node = tree_next(node)) {
-        const struct block *block = TREE_ENTRY(node, struct block, by_address);
+    for (const struct block *block = block_first(pool); block != NULL && count < max;
+         block = block->next) {
         if (block->state == SOMA_BLOCK_STATE_BUSY)
             items[count++] = (struct soma_leak){
                 SOMA_MEMORY_KIND_POOL, pool->device->number, pool->id,

@@ -125,8 +125,12 @@ enum soma_status pool_free(struct call *call)
 uint64_t pool_shrink(struct engine *engine, struct pool *pool, uint64_t target, uint64_t now_ns)
 {
     uint64_t before = pool_reserved(pool);
-    while (pool_reserved(pool) > target && pool->cached_bytes > 0) {
-        struct block *block = TREE_ENTRY(tree_first(&pool->cached_blocks), struct block, by_size);
+    struct cached_walk walk;
+    struct block *block;
+    if (before <= target)
+        return 0;
+    cached_walk_begin(pool, &walk);
+    while (pool_reserved(pool) > target && (block = cached_walk_next(&walk)) != NULL) {
         uint64_t excess = pool_reserved(pool) - target;
         if (block->size > excess)
             block = block_split_low(engine, block, excess);

@@ -119,12 +119,12 @@ void tree_insert(struct tree *tree, struct tree_node *node, uint64_t major, uint
 
 void tree_remove(struct tree *tree, struct tree_node *node)
 {
-    struct tree_node *start;
+    struct tree_node *start, *next = NULL;
     if (node->left == NULL || node->right == NULL) {
         start = node->parent;
         replace_child(tree, node->parent, node, node->left != NULL ? node->left : node->right);
     } else {
-        struct tree_node *next = tree_next(node);
+        next = tree_next(node);
         start = next->parent == node ? next : next->parent;
         replace_child(tree, next->parent, next, next->right);
         next->left = node->left;
@@ -136,13 +136,25 @@ void tree_remove(struct tree *tree, struct tree_node *node)
         next->height = node->height;
         next->weight_min = node->weight_min;
         replace_child(tree, node->parent, node, next);
-        if (start != next)
-            (void)refresh(next); /* its weight is new here, whatever happens below */
     }
-    node->left = node->right = node->parent = NULL;
-    /* Above a place that no longer changes, `next` may still lie: go to the root where needed. */
-    for (struct tree_node *at = start; at != NULL; at = at->parent)
-        fix_upwards(tree, at);
+    fix_upwards(tree, start);
+    if (start != next)
+        fix_upwards(tree, next); /* its weight is new there, even if nothing changed below */
+}
+
+void tree_replace(struct tree *tree, const struct tree_node *old, struct tree_node *node)
+{
+    *node = *old;
+    if (node->left != NULL)
+        node->left->parent = node;
+    if (node->right != NULL)
+        node->right->parent = node;
+    if (node->parent == NULL)
+        tree->root = node;
+    else if (node->parent->left == old)
+        node->parent->left = node;
+    else
+        node->parent->right = node;
 }
 
 void tree_reweigh(struct tree_node *node, uint64_t weight)

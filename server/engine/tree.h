@@ -30,6 +30,8 @@ void *tree_entry(const struct tree_node *node, size_t offset);
 void tree_insert(struct tree *tree, struct tree_node *node, uint64_t major, uint64_t minor);
 void tree_remove(struct tree *tree, struct tree_node *node);
 void tree_reweigh(struct tree_node *node, uint64_t weight);
+/* Put `node` where `old` is: it gets its key and weight. */
+void tree_replace(struct tree *tree, const struct tree_node *old, struct tree_node *node);
 
 struct tree_node *tree_first(const struct tree *tree);
 struct tree_node *tree_last(const struct tree *tree);

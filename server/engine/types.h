@@ -4,6 +4,7 @@
 #define SOMA_ENGINE_TYPES_H
 
 #include "engine.h"
+#include "radix.h"
 #include "tree.h"
 
 /* ---- order: what a stream knows of other streams (vclock.c) ---- */
@@ -160,15 +161,13 @@ struct late {
     struct point *point; /* NULL: time_ns holds */
 };
 
+/* What its neighbours ask for stands first, in one cache line. */
 struct block {
-    struct tree_node by_address; /* in pool.blocks; weight: 1 goes on a run, 0 does not */
-    struct tree_node by_size;    /* FREE: in pool.free_blocks; CACHED: in pool.cached_blocks */
-    struct tree_node in_list;    /* CACHED: in cached_list.blocks, weight: position */
-    struct tree_node in_runs;    /* CACHED, first of its run: in cached_list.runs */
-    struct block *next_spare;
+    struct block *previous, *next; /* neighbours in the pool; NULL: the pool ends here */
     struct pool *pool;
     uint64_t address, size;
     enum soma_block_state state;
+    bool goes_on; /* CACHED: its run began before it; then it has no mark in pool.blocks */
     /* BUSY */
     uint64_t requested_size;
     uint64_t stream_id;    /* stream that allocated it */
@@ -180,11 +179,16 @@ struct block {
     struct point *point;
     struct vclock *clock; /* what the freeing stream knew there */
     struct late *late;    /* at hand for a release before freed_ns; NULL: completed when freed */
+    struct tree_node by_size; /* FREE: in pool.free_blocks; CACHED: in cached_list.blocks, weight:
+                                 position */
+    struct tree_node in_runs; /* CACHED, first of its run: in cached_list.runs */
 };
 
 /* CACHED blocks of one pool that one stream freed. */
 struct cached_list {
     struct tree_node by_stream; /* in pool.cached_lists: major stream key */
+    struct tree_node by_head;   /* during a cached_walk: in its heads */
+    struct tree_node *head;     /* of blocks: the one that the walk comes to next */
     struct stream *stream;
     struct tree blocks; /* major size, minor address */
     struct tree runs;   /* neighbouring blocks of the list, by the first: major bytes of all, minor
@@ -200,15 +204,15 @@ struct pool {
     uint64_t id, base, max_size;
     bool on_demand;          /* maxSize 0: draws on the device as it grows */
     uint64_t attributes[9];  /* by enum soma_pool_attribute; 0 unused */
-    struct tree blocks;      /* every block, by address: they cover the pool exactly */
+    struct radix blocks;     /* every block, by block_number: they cover the pool exactly */
     struct tree free_blocks; /* major size, minor address */
-    struct tree cached_blocks;
     struct tree cached_lists;
     struct tree lates;
     uint64_t free_bytes, cached_bytes;
     uint64_t live_allocations, requested_bytes;
     uint64_t mallocs, frees, reuse[5];
     uint64_t mapped_total, unmapped_total;
+    struct radix_node blocks_root;
 };
 
 /* ---- memory outside pools (memory.c) ---- */
@@ -390,9 +394,11 @@ struct engine {
     uint64_t pipe_count;
     struct allocation *unresolved_frees;
     struct space large, small;
-    struct space contents; /* for physical.contents */
-    struct block *spare_blocks;
+    struct space contents;      /* for physical.contents */
+    struct block *spare_blocks; /* by next */
     size_t spare_block_count;
+    struct radix_spares spare_nodes; /* for pool.blocks */
+    unsigned block_levels;           /* of pool.blocks, in every pool */
     struct late *spare_lates;
     size_t spare_late_count;
     struct engine_totals past; /* of destroyed pools */

@@ -273,9 +273,9 @@ static void test_lookup(void)
     EXPECT(pool_by_address(engine, pool->base - 1) == NULL, "nor before it");
     struct block *first = block_at(pool, pool->base + SOMA_GRANULE_BYTES - 1);
     EXPECT(first->address == pool->base, "the block around an address");
-    EXPECT(block_next(first)->address == pool->base + SOMA_GRANULE_BYTES, "the block behind it");
+    EXPECT(first->next->address == pool->base + SOMA_GRANULE_BYTES, "the block behind it");
     struct block *last = block_at(pool, pool->base + pool->max_size - 1);
-    EXPECT(last->state == SOMA_BLOCK_STATE_FREE && block_next(last) == NULL, "the last block");
+    EXPECT(last->state == SOMA_BLOCK_STATE_FREE && last->next == NULL, "the last block");
     EXPECT(block_split_low(engine, last, last->size) == last, "a split of the whole is none");
     EXPECT(cached_list_of(pool, 4711) == NULL, "no list of a stream that freed nothing");
     fixture_finish(&fixture, "look up");

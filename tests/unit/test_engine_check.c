@@ -65,7 +65,7 @@ static struct block *block_of(const struct engine *engine, int index)
 {
     struct block *block = block_at(pool_of(engine), pool_of(engine)->base);
     while (index-- > 0)
-        block = block_next(block);
+        block = block->next;
     return block;
 }
 
@@ -111,8 +111,8 @@ CHANGE(block_unaligned, PLUS(block_of(engine, 7)->size, 1))
 CHANGE(block_requested, PLUS(block_of(engine, 1)->requested_size, 2 * G))
 CHANGE(block_requested_none, MINUS(block_of(engine, 6)->requested_size, 2 * G - 9))
 CHANGE(block_position, MINUS(block_of(engine, 3)->position, 1))
-CHANGE(block_weight, PLUS(block_of(engine, 2)->in_list.weight, 1))
-CHANGE(block_key, PLUS(tree_first(&pool_of(engine)->blocks)->major, 1))
+CHANGE(block_weight, PLUS(block_of(engine, 2)->by_size.weight, 1))
+CHANGE(block_base, PLUS(block_of(engine, 0)->address, G))
 CHANGE(free_bytes, PLUS(pool_of(engine)->free_bytes, G))
 CHANGE(cached_bytes, PLUS(pool_of(engine)->cached_bytes, G))
 CHANGE(live_allocations, PLUS(pool_of(engine)->live_allocations, 1))
@@ -127,16 +127,17 @@ CHANGE(frees, PLUS(pool_of(engine)->frees, 1))
 CHANGE(mapped, PLUS(pool_of(engine)->mapped_total, G))
 CHANGE(unmapped, PLUS(pool_of(engine)->unmapped_total, G))
 CHANGE(list_bytes, PLUS(list_of(engine, 1)->bytes, G))
-CHANGE(list_order, PLUS(TREE_ENTRY(tree_first(&list_of(engine, 1)->blocks), struct block, in_list)
-                            ->in_list.weight_min,
+CHANGE(list_order, PLUS(TREE_ENTRY(tree_first(&list_of(engine, 1)->blocks), struct block, by_size)
+                            ->by_size.weight_min,
                         1))
 CHANGE(run_order, PLUS(list_of(engine, 1)->runs.root->weight_min, 1))
-CHANGE(run_weight, tree_reweigh(&block_of(engine, 3)->by_address, sign == 1 ? 0 : 1))
+CHANGE(run_flag, block_of(engine, 3)->goes_on = sign != 1)
+CHANGE(run_mark, radix_mark(&pool_of(engine)->blocks, 5, sign == 1))
+CHANGE(flag_of_busy, block_of(engine, 1)->goes_on = sign == 1)
 CHANGE(late_size, PLUS(late_of(engine)->size, G))
 CHANGE(late_address, PLUS(late_of(engine)->by_address.major, G))
-CHANGE(tree_blocks, PLUS(pool_of(engine)->blocks.root->weight_min, 1))
+CHANGE(tree_blocks, pool_of(engine)->blocks_root.marked ^= (uint32_t)(sign * sign) << 31)
 CHANGE(tree_free, PLUS(pool_of(engine)->free_blocks.root->weight_min, 1))
-CHANGE(tree_cached, PLUS(pool_of(engine)->cached_blocks.root->weight_min, 1))
 CHANGE(tree_lists, PLUS(pool_of(engine)->cached_lists.root->weight_min, 1))
 CHANGE(tree_lates, PLUS(pool_of(engine)->lates.root->weight_min, 1))
 CHANGE(stream_cached, PLUS(stream_of(engine, 1)->cached_blocks, 1))
@@ -170,6 +171,33 @@ CHANGE(pipes, PLUS(engine->pipe_count, 1))
 CHANGE(tree_due, PLUS(engine->due_frees.root->weight_min, 1))
 
 /* Fields that are no numbers. */
+
+static void block_lost(struct engine *engine, uint64_t sign)
+{
+    radix_replace(&pool_of(engine)->blocks, 1, block_of(engine, 0)->next->next);
+    if (sign != 1)
+        radix_replace(&pool_of(engine)->blocks, 1, block_of(engine, 0)->next);
+}
+
+static void block_surplus(struct engine *engine, uint64_t sign)
+{
+    if (sign == 1)
+        radix_insert(&pool_of(engine)->blocks, 2, block_of(engine, 2), &engine->spare_nodes);
+    else
+        radix_remove(&pool_of(engine)->blocks, 2, &engine->spare_nodes);
+}
+
+static void block_link(struct engine *engine, uint64_t sign)
+{
+    block_of(engine, 2)->previous = block_of(engine, sign == 1 ? 0 : 1);
+}
+
+/* The second block of a run says that it is the first of one, in both places that know it. */
+static void run_second(struct engine *engine, uint64_t sign)
+{
+    run_flag(engine, sign);
+    run_mark(engine, sign);
+}
 
 static void block_free(struct engine *engine, uint64_t sign)
 {
@@ -284,7 +312,13 @@ static const struct {
     {"a block is longer than its place", block_size, "cover"},
     {"a block is no whole granules", block_unaligned, "cover"},
     {"a block is another pool's", block_pool, "cover"},
-    {"the first block begins elsewhere", block_key, "first block"},
+    {"the first block begins elsewhere", block_base, "first block"},
+    {"another block is found at a block's start", block_lost, "not where"},
+    {"a block is found inside another", block_surplus, "not where"},
+    {"a block's neighbour", block_link, "not where"},
+    {"a block that goes on a run without saying so", run_flag, "not where"},
+    {"a mark where no run begins", run_mark, "not where"},
+    {"a BUSY block that goes on a run", flag_of_busy, "not where"},
     {"two FREE blocks stand side by side", block_free, "two neighbouring FREE"},
     {"two CACHED blocks of one free stand side by side", block_position, "two neighbouring CACHED"},
     {"a CACHED block's place in its list is wrong", block_weight, "not in its list"},
@@ -308,14 +342,13 @@ static const struct {
     {"a list of another stream", list_stream, "list of cached blocks"},
     {"a list that is not there", list_missing, "in no list"},
     {"the tree of a list's runs", run_order, "list of cached blocks"},
-    {"a block that goes on a run and says it begins one", run_weight, "not in its run"},
+    {"a block that goes on a run and says it begins one", run_second, "not in its run"},
     {"a run's bytes", run_size, "not in its run"},
     {"a run in the middle of another", run_surplus, "run that is none"},
     {"late memory reaches into a block in use", late_size, "not FREE"},
     {"late memory where a block is in use", late_address, "not FREE"},
     {"the tree of blocks", tree_blocks, "pool 1: a tree"},
     {"the tree of FREE blocks", tree_free, "pool 1: a tree"},
-    {"the tree of CACHED blocks", tree_cached, "pool 1: a tree"},
     {"the tree of lists", tree_lists, "pool 1: a tree"},
     {"the tree of late memory", tree_lates, "pool 1: a tree"},
     {"a stream's cached blocks", stream_cached, "stream 1: its cached blocks"},

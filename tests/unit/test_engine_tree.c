@@ -103,7 +103,20 @@ static void check_searches(const struct tree *tree, const struct item *items,
                "before %" PRIu64 ", %" PRIu64 " below %" PRIu64, floor->major, floor->minor, limit);
 }
 
-/* Put the item in, take it out, or give it another weight. */
+/* An item that is not in takes the place of one that is. */
+static void replace(struct tree *tree, struct item *items, struct item *item)
+{
+    struct item *other = items;
+    while (other < items + NODES && other->is_in)
+        other++;
+    if (other == items + NODES)
+        return;
+    tree_replace(tree, &item->node, &other->node);
+    item->is_in = false;
+    other->is_in = true;
+}
+
+/* Put the item in, take it out, give it another weight, or its place to another one. */
 static void change(struct tree *tree, struct item *items, struct random_source *source)
 {
     struct item *item = &items[random_below(source, NODES)];
@@ -111,6 +124,8 @@ static void change(struct tree *tree, struct item *items, struct random_source *
     uint64_t weight = random_below(source, 20);
     if (item->is_in && random_below(source, 4) == 0) {
         tree_reweigh(&item->node, weight);
+    } else if (item->is_in && random_below(source, 4) == 0) {
+        replace(tree, items, item);
     } else if (item->is_in) {
         tree_remove(tree, &item->node);
         item->is_in = false;

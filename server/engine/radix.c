@@ -1,0 +1,194 @@
+/* Radix tree: bits of a number, five a level from the highest, lead from the root to its item. */
+#include "radix.h"
+
+static unsigned digit(uint64_t number, unsigned level)
+{
+    return (unsigned)(number >> (level * RADIX_BITS)) % RADIX_CHILDREN;
+}
+
+static uint32_t bit(uint64_t number, unsigned level)
+{
+    return UINT32_C(1) << digit(number, level);
+}
+
+/* The child that the highest of these bits, not 0, stands for. */
+static void *child_of_highest(const struct radix_node *node, uint32_t bits)
+{
+    return node->children[RADIX_CHILDREN - 1 - __builtin_clz(bits)];
+}
+
+unsigned radix_levels(uint64_t count)
+{
+    unsigned levels = 1;
+    for (uint64_t last = count > 0 ? count - 1 : 0; last >= RADIX_CHILDREN; last >>= RADIX_BITS)
+        levels++;
+    return levels;
+}
+
+/* ---- spares ---- */
+
+void radix_spares_put(struct radix_spares *spares, struct radix_node *node)
+{
+    node->children[0] = spares->first;
+    spares->first = node;
+    spares->count++;
+}
+
+struct radix_node *radix_spares_take(struct radix_spares *spares)
+{
+    struct radix_node *node = spares->first;
+    if (node == NULL)
+        return NULL;
+    spares->first = node->children[0];
+    spares->count--;
+    node->children[0] = NULL;
+    return node;
+}
+
+/* ---- changes ---- */
+
+void radix_insert(struct radix *radix, uint64_t number, void *item, struct radix_spares *spares)
+{
+    struct radix_node *node = radix->root;
+    for (unsigned level = radix->levels - 1; level > 0; level--) {
+        void **child = &node->children[digit(number, level)];
+        if (*child == NULL)
+            *child = radix_spares_take(spares);
+        node->used |= bit(number, level);
+        node->marked |= bit(number, level);
+        node = *child;
+    }
+    node->used |= bit(number, 0);
+    node->marked |= bit(number, 0);
+    node->children[digit(number, 0)] = item;
+}
+
+/* The nodes on the way to a number that is there, the lowest first. */
+static void trace(const struct radix *radix, uint64_t number,
+                  struct radix_node *path[RADIX_LEVELS_MAX])
+{
+    struct radix_node *node = radix->root;
+    for (unsigned level = radix->levels - 1; level > 0; level--) {
+        path[level] = node;
+        node = node->children[digit(number, level)];
+    }
+    path[0] = node;
+}
+
+void radix_remove(struct radix *radix, uint64_t number, struct radix_spares *spares)
+{
+    struct radix_node *path[RADIX_LEVELS_MAX];
+    trace(radix, number, path);
+    path[0]->used &= ~bit(number, 0);
+    path[0]->marked &= ~bit(number, 0);
+    path[0]->children[digit(number, 0)] = NULL;
+    for (unsigned level = 1; level < radix->levels && path[level - 1]->marked == 0; level++) {
+        path[level]->marked &= ~bit(number, level);
+        if (path[level - 1]->used == 0) {
+            path[level]->used &= ~bit(number, level);
+            path[level]->children[digit(number, level)] = NULL;
+            radix_spares_put(spares, path[level - 1]);
+        }
+    }
+}
+
+void radix_replace(struct radix *radix, uint64_t number, void *item)
+{
+    struct radix_node *node = radix->root;
+    for (unsigned level = radix->levels - 1; level > 0; level--)
+        node = node->children[digit(number, level)];
+    node->children[digit(number, 0)] = item;
+}
+
+void radix_mark(struct radix *radix, uint64_t number, bool is_marked)
+{
+    struct radix_node *path[RADIX_LEVELS_MAX];
+    trace(radix, number, path);
+    for (unsigned level = 0; level < radix->levels; level++) {
+        uint32_t before = path[level]->marked;
+        if (is_marked)
+            path[level]->marked |= bit(number, level);
+        else
+            path[level]->marked &= ~bit(number, level);
+        if ((before == 0) == (path[level]->marked == 0))
+            return; /* the node above knows already whether something is marked here */
+    }
+}
+
+/* ---- search ---- */
+
+void *radix_find(const struct radix *radix, uint64_t number)
+{
+    const struct radix_node *node = radix->root;
+    for (unsigned level = radix->levels - 1; level > 0; level--) {
+        node = node->children[digit(number, level)];
+        if (node == NULL)
+            return NULL;
+    }
+    return node->children[digit(number, 0)];
+}
+
+static uint32_t bits_of(const struct radix_node *node, bool only_marked)
+{
+    return only_marked ? node->marked : node->used;
+}
+
+/* Go down where the number leads; where that ends, to the last item of the lowest node on the way
+ * that has something below it. */
+static void *floor_of(const struct radix *radix, uint64_t number, bool only_marked)
+{
+    const struct radix_node *node = radix->root, *turn = NULL;
+    unsigned turn_level = 0;
+    uint32_t turn_bits = 0;
+    for (unsigned level = radix->levels;;) {
+        level--;
+        uint32_t bits = bits_of(node, only_marked), here = bit(number, level);
+        if ((bits & (here - 1)) != 0) {
+            turn = node;
+            turn_level = level;
+            turn_bits = bits & (here - 1);
+        }
+        if ((bits & here) == 0)
+            break;
+        if (level == 0)
+            return node->children[digit(number, 0)];
+        node = node->children[digit(number, level)];
+    }
+    if (turn == NULL)
+        return NULL;
+    void *child = child_of_highest(turn, turn_bits);
+    for (; turn_level > 0; turn_level--)
+        child = child_of_highest(child, bits_of(child, only_marked));
+    return child;
+}
+
+void *radix_floor(const struct radix *radix, uint64_t number)
+{
+    return floor_of(radix, number, false);
+}
+
+void *radix_floor_marked(const struct radix *radix, uint64_t number)
+{
+    return floor_of(radix, number, true);
+}
+
+/* ---- check ---- */
+
+static bool check_node(const struct radix_node *node, unsigned level)
+{
+    for (unsigned i = 0; i < RADIX_CHILDREN; i++) {
+        const struct radix_node *child = level > 0 ? node->children[i] : NULL;
+        bool is_used = (node->used >> i & 1) != 0, is_marked = (node->marked >> i & 1) != 0;
+        if (is_used != (node->children[i] != NULL) || (is_marked && !is_used))
+            return false;
+        if (child != NULL && (child->used == 0 || is_marked != (child->marked != 0) ||
+                              !check_node(child, level - 1)))
+            return false;
+    }
+    return true;
+}
+
+bool radix_check(const struct radix *radix)
+{
+    return check_node(radix->root, radix->levels - 1);
+}
