@@ -19,12 +19,6 @@ bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates)
         engine->spare_blocks = block;
         engine->spare_block_count++;
     }
-    while (engine->spare_nodes.count < blocks * (engine->block_levels - 1)) {
-        struct radix_node *node = engine_alloc(engine, sizeof(*node));
-        if (node == NULL)
-            return false;
-        radix_spares_put(&engine->spare_nodes, node);
-    }
     while (engine->spare_late_count < lates) {
         struct late *late = engine_alloc(engine, sizeof(*late));
         if (late == NULL)
@@ -32,6 +26,17 @@ bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates)
         late->next_spare = engine->spare_lates;
         engine->spare_lates = late;
         engine->spare_late_count++;
+    }
+    return true;
+}
+
+bool nodes_reserve(struct engine *engine, size_t count)
+{
+    while (engine->spare_nodes.count < count) {
+        struct radix_node *node = engine_alloc(engine, sizeof(*node));
+        if (node == NULL)
+            return false;
+        radix_spares_put(&engine->spare_nodes, node);
     }
     return true;
 }
@@ -257,14 +262,30 @@ static void forget_free(struct engine *engine, struct block *block)
 
 /* ---- addresses ---- */
 
+static uint64_t number_of(const struct pool *pool, uint64_t address)
+{
+    return (address - pool->base) / SOMA_GRANULE_BYTES;
+}
+
 uint64_t block_number(const struct block *block)
 {
-    return (block->address - block->pool->base) / SOMA_GRANULE_BYTES;
+    return number_of(block->pool, block->address);
+}
+
+bool block_reserve_at(struct engine *engine, const struct pool *pool, uint64_t address)
+{
+    return blocks_reserve(engine, 1, 1) &&
+           nodes_reserve(engine, radix_nodes_for(&pool->blocks, number_of(pool, address)));
+}
+
+size_t blocks_nodes_max(const struct pool *pool)
+{
+    return radix_nodes_up_to(&pool->blocks, number_of(pool, pool->base + pool->max_size - 1));
 }
 
 struct block *block_at(const struct pool *pool, uint64_t address)
 {
-    uint64_t number = (address - pool->base) / SOMA_GRANULE_BYTES;
+    uint64_t number = number_of(pool, address);
     struct block *block = radix_find(&pool->blocks, number);
     return block != NULL ? block : radix_floor(&pool->blocks, number);
 }
@@ -332,7 +353,6 @@ void blocks_init(struct engine *engine, struct pool *pool)
     block->address = pool->base;
     block->size = pool->max_size;
     block->state = SOMA_BLOCK_STATE_FREE;
-    pool->blocks = (struct radix){&pool->blocks_root, engine->block_levels};
     radix_insert(&pool->blocks, 0, block, &engine->spare_nodes);
     enter(block);
 }

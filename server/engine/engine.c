@@ -78,7 +78,6 @@ static bool devices_init(struct engine *engine, const struct engine_config *conf
             config->memory_bytes != 0 ? config->memory_bytes : config->soc->memory_bytes;
         stream_init(&device->default_stream, device, 0);
         tree_insert(&engine->streams, &device->default_stream.by_id, 0, i);
-        engine->block_levels = radix_levels(device->total_bytes / SOMA_GRANULE_BYTES);
     }
     return true;
 }

@@ -170,9 +170,14 @@ void space_give(struct engine *engine, struct space *space, uint64_t address, ui
                 struct gap *gap);
 
 /* ---- block.c: the blocks of a pool and the lists they stand in ---- */
-/* Keep at least this many spare structs, and nodes for as many new addresses: each split takes one
- * block, and one late when the block's free had not completed. false: no memory. */
+/* Keep at least this many spare structs: each split takes one block, and one late when the block's
+ * free had not completed. false: no memory. */
 bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates);
+/* Keep at least this many spare nodes of pool.blocks. false: no memory. */
+bool nodes_reserve(struct engine *engine, size_t count);
+/* For a split after which a block begins at this address. */
+bool block_reserve_at(struct engine *engine, const struct pool *pool, uint64_t address);
+size_t blocks_nodes_max(const struct pool *pool); /* that a split takes, wherever it is */
 void spares_clear(struct engine *engine);
 struct late *late_take_spare(struct engine *engine);
 void late_put_spare(struct engine *engine, struct late *late);
@@ -233,7 +238,8 @@ enum soma_status pool_free_now(struct call *call, struct pool *pool, uint64_t ad
 enum soma_status pool_free_on(struct call *call, struct pool *pool, struct stream *stream,
                               uint64_t address, uint64_t *size);
 /* Unmap CACHED blocks, smallest first, until at most target bytes are reserved; returns how many
- * bytes went. blocks_reserve(1, 1) before. */
+ * bytes went. blocks_reserve(1, 1) and nodes_reserve(blocks_nodes_max) before, unless the target is
+ * USED. */
 uint64_t pool_shrink(struct engine *engine, struct pool *pool, uint64_t target, uint64_t now_ns);
 /* Release at synchronisation, all pools of the device. */
 enum soma_status device_release(struct call *call, const struct device *device);

@@ -250,7 +250,7 @@ static enum soma_status serve(struct call *call, const struct request *request, 
     struct engine *engine = call->engine;
     struct waits waits = {.sub = {.stream = request->stream},
                           .clock = vclock_ref(request->stream->clock)};
-    bool good = blocks_reserve(engine, 1, 1);
+    bool good = block_reserve_at(engine, request->pool, block->address + request->size);
     if (good && kind == SOMA_REUSE_INTERNAL)
         good = waits_add_edge(engine, &waits, block);
     if (good && kind == SOMA_REUSE_FRESH)
@@ -336,7 +336,7 @@ static enum soma_status coalesce(struct call *call, const struct request *reques
     struct pool *pool = request->pool;
     struct waits waits = {.sub = {.stream = request->stream},
                           .clock = vclock_ref(request->stream->clock)};
-    bool good = blocks_reserve(engine, 1, 1) &&
+    bool good = block_reserve_at(engine, pool, address + request->size) &&
                 waits_add_lates(engine, &waits, pool, address, request->size);
     struct cached_walk walk;
     struct block *block;

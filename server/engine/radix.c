@@ -1,4 +1,4 @@
-/* Radix tree: bits of a number, five a level from the highest, lead from the root to its item. */
+/* Radix tree: bits of a number, six a level from the highest, lead from the root to its item. */
 #include "radix.h"
 
 static unsigned digit(uint64_t number, unsigned level)
@@ -6,23 +6,30 @@ static unsigned digit(uint64_t number, unsigned level)
     return (unsigned)(number >> (level * RADIX_BITS)) % RADIX_CHILDREN;
 }
 
-static uint32_t bit(uint64_t number, unsigned level)
+static uint64_t bit(uint64_t number, unsigned level)
 {
-    return UINT32_C(1) << digit(number, level);
+    return UINT64_C(1) << digit(number, level);
 }
 
 /* The child that the highest of these bits, not 0, stands for. */
-static void *child_of_highest(const struct radix_node *node, uint32_t bits)
+static void *child_of_highest(const struct radix_node *node, uint64_t bits)
 {
-    return node->children[RADIX_CHILDREN - 1 - __builtin_clz(bits)];
+    return node->children[RADIX_CHILDREN - 1 - __builtin_clzll(bits)];
 }
 
-unsigned radix_levels(uint64_t count)
+/* Levels below the root that this number needs. */
+static unsigned height_for(uint64_t number)
 {
-    unsigned levels = 1;
-    for (uint64_t last = count > 0 ? count - 1 : 0; last >= RADIX_CHILDREN; last >>= RADIX_BITS)
-        levels++;
-    return levels;
+    unsigned height = 0;
+    while ((number >>= RADIX_BITS) != 0)
+        height++;
+    return height;
+}
+
+/* Is the number greater than all that a tree of this height has room for? */
+static bool is_beyond(const struct radix *radix, uint64_t number)
+{
+    return number >> (radix->height * RADIX_BITS) >= RADIX_CHILDREN;
 }
 
 /* ---- spares ---- */
@@ -47,10 +54,41 @@ struct radix_node *radix_spares_take(struct radix_spares *spares)
 
 /* ---- changes ---- */
 
+size_t radix_nodes_for(const struct radix *radix, uint64_t number)
+{
+    unsigned height = height_for(number), level = radix->height;
+    if (height > level)
+        return (height - level) + height; /* new levels, then all below the new root */
+    const struct radix_node *node = &radix->root;
+    for (; level > 0 && node->children[digit(number, level)] != NULL; level--)
+        node = node->children[digit(number, level)];
+    return level;
+}
+
+size_t radix_nodes_up_to(const struct radix *radix, uint64_t number)
+{
+    unsigned height = height_for(number);
+    return height > radix->height ? (height - radix->height) + height : radix->height;
+}
+
+/* One level more: what the root held moves below its first child. */
+static void grow(struct radix *radix, struct radix_spares *spares)
+{
+    struct radix_node *root = &radix->root;
+    radix->height++;
+    if (root->used == 0)
+        return;
+    struct radix_node *node = radix_spares_take(spares);
+    *node = *root;
+    *root = (struct radix_node){.used = 1, .marked = node->marked != 0, .children = {node}};
+}
+
 void radix_insert(struct radix *radix, uint64_t number, void *item, struct radix_spares *spares)
 {
-    struct radix_node *node = radix->root;
-    for (unsigned level = radix->levels - 1; level > 0; level--) {
+    while (is_beyond(radix, number))
+        grow(radix, spares);
+    struct radix_node *node = &radix->root;
+    for (unsigned level = radix->height; level > 0; level--) {
         void **child = &node->children[digit(number, level)];
         if (*child == NULL)
             *child = radix_spares_take(spares);
@@ -64,11 +102,10 @@ void radix_insert(struct radix *radix, uint64_t number, void *item, struct radix
 }
 
 /* The nodes on the way to a number that is there, the lowest first. */
-static void trace(const struct radix *radix, uint64_t number,
-                  struct radix_node *path[RADIX_LEVELS_MAX])
+static void trace(struct radix *radix, uint64_t number, struct radix_node *path[RADIX_LEVELS_MAX])
 {
-    struct radix_node *node = radix->root;
-    for (unsigned level = radix->levels - 1; level > 0; level--) {
+    struct radix_node *node = &radix->root;
+    for (unsigned level = radix->height; level > 0; level--) {
         path[level] = node;
         node = node->children[digit(number, level)];
     }
@@ -82,7 +119,7 @@ void radix_remove(struct radix *radix, uint64_t number, struct radix_spares *spa
     path[0]->used &= ~bit(number, 0);
     path[0]->marked &= ~bit(number, 0);
     path[0]->children[digit(number, 0)] = NULL;
-    for (unsigned level = 1; level < radix->levels && path[level - 1]->marked == 0; level++) {
+    for (unsigned level = 1; level <= radix->height && path[level - 1]->marked == 0; level++) {
         path[level]->marked &= ~bit(number, level);
         if (path[level - 1]->used == 0) {
             path[level]->used &= ~bit(number, level);
@@ -94,8 +131,8 @@ void radix_remove(struct radix *radix, uint64_t number, struct radix_spares *spa
 
 void radix_replace(struct radix *radix, uint64_t number, void *item)
 {
-    struct radix_node *node = radix->root;
-    for (unsigned level = radix->levels - 1; level > 0; level--)
+    struct radix_node *node = &radix->root;
+    for (unsigned level = radix->height; level > 0; level--)
         node = node->children[digit(number, level)];
     node->children[digit(number, 0)] = item;
 }
@@ -104,8 +141,8 @@ void radix_mark(struct radix *radix, uint64_t number, bool is_marked)
 {
     struct radix_node *path[RADIX_LEVELS_MAX];
     trace(radix, number, path);
-    for (unsigned level = 0; level < radix->levels; level++) {
-        uint32_t before = path[level]->marked;
+    for (unsigned level = 0; level <= radix->height; level++) {
+        uint64_t before = path[level]->marked;
         if (is_marked)
             path[level]->marked |= bit(number, level);
         else
@@ -119,8 +156,10 @@ void radix_mark(struct radix *radix, uint64_t number, bool is_marked)
 
 void *radix_find(const struct radix *radix, uint64_t number)
 {
-    const struct radix_node *node = radix->root;
-    for (unsigned level = radix->levels - 1; level > 0; level--) {
+    const struct radix_node *node = &radix->root;
+    if (is_beyond(radix, number))
+        return NULL;
+    for (unsigned level = radix->height; level > 0; level--) {
         node = node->children[digit(number, level)];
         if (node == NULL)
             return NULL;
@@ -128,7 +167,7 @@ void *radix_find(const struct radix *radix, uint64_t number)
     return node->children[digit(number, 0)];
 }
 
-static uint32_t bits_of(const struct radix_node *node, bool only_marked)
+static uint64_t bits_of(const struct radix_node *node, bool only_marked)
 {
     return only_marked ? node->marked : node->used;
 }
@@ -137,12 +176,13 @@ static uint32_t bits_of(const struct radix_node *node, bool only_marked)
  * that has something below it. */
 static void *floor_of(const struct radix *radix, uint64_t number, bool only_marked)
 {
-    const struct radix_node *node = radix->root, *turn = NULL;
+    const struct radix_node *node = &radix->root, *turn = NULL;
     unsigned turn_level = 0;
-    uint32_t turn_bits = 0;
-    for (unsigned level = radix->levels;;) {
-        level--;
-        uint32_t bits = bits_of(node, only_marked), here = bit(number, level);
+    if (is_beyond(radix, number))
+        number = UINT64_MAX;
+    uint64_t turn_bits = 0;
+    for (unsigned level = radix->height;; level--) {
+        uint64_t bits = bits_of(node, only_marked), here = bit(number, level);
         if ((bits & (here - 1)) != 0) {
             turn = node;
             turn_level = level;
@@ -190,5 +230,5 @@ static bool check_node(const struct radix_node *node, unsigned level)
 
 bool radix_check(const struct radix *radix)
 {
-    return check_node(radix->root, radix->levels - 1);
+    return check_node(&radix->root, radix->height);
 }

@@ -1,10 +1,10 @@
-/* A radix tree: from numbers to items, 32 children to a node.
+/* A radix tree: from numbers to items, 64 children to a node, as high as its numbers need.
  *
  * It finds an item by its number, or the last one at or below a number, with one step a level: few
  * cache lines, where a binary tree of a million items has twenty. Items can be marked, and the
  * marked ones alone be asked for.
- * Items belong to the caller. Nodes come from a list of spares that the caller has filled: an
- * insertion takes at most `levels - 1` of them, so that nothing here fails. */
+ * Items belong to the caller. Nodes come from a list of spares that the caller has filled
+ * (radix_nodes_for), so that nothing here fails. */
 #ifndef SOMA_ENGINE_RADIX_H
 #define SOMA_ENGINE_RADIX_H
 
@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RADIX_BITS = 5, RADIX_CHILDREN = 1 << RADIX_BITS };
+enum { RADIX_BITS = 6, RADIX_CHILDREN = 1 << RADIX_BITS };
 enum { RADIX_LEVELS_MAX = (64 + RADIX_BITS - 1) / RADIX_BITS };
 
 struct radix_node {
-    uint32_t used;                  /* bit i: child i is there */
-    uint32_t marked;                /* bit i: child i is marked, or has something marked below it */
+    uint64_t used;                  /* bit i: child i is there */
+    uint64_t marked;                /* bit i: child i is marked, or has something marked below it */
     void *children[RADIX_CHILDREN]; /* on level 0 items, above nodes; NULL: not there */
 };
 
@@ -27,17 +27,18 @@ struct radix_spares {
     size_t count;
 };
 
+/* Zero is a tree without items. */
 struct radix {
-    struct radix_node *root; /* the caller's, zero at the start; it stays when the tree is empty */
-    unsigned levels;         /* 1..RADIX_LEVELS_MAX: all numbers given are below 32^levels */
+    unsigned height; /* levels below the root, 0..RADIX_LEVELS_MAX - 1; it never shrinks */
+    struct radix_node root;
 };
-
-/* Levels that numbers below `count` need. */
-unsigned radix_levels(uint64_t count);
 
 void radix_spares_put(struct radix_spares *spares, struct radix_node *node);
 struct radix_node *radix_spares_take(struct radix_spares *spares); /* NULL: none */
 
+/* The spares that inserting this number takes at most, and inserting any number up to this one. */
+size_t radix_nodes_for(const struct radix *radix, uint64_t number);
+size_t radix_nodes_up_to(const struct radix *radix, uint64_t number);
 /* The number is not in the tree yet. The item is marked. */
 void radix_insert(struct radix *radix, uint64_t number, void *item, struct radix_spares *spares);
 /* Nodes that become empty become spares. */

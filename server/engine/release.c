@@ -145,17 +145,27 @@ uint64_t pool_shrink(struct engine *engine, struct pool *pool, uint64_t target, 
     return released;
 }
 
-enum soma_status device_release_prepare(struct call *call, const struct device *device)
-{
-    size_t pools = (size_t)device->pool_count;
-    return blocks_reserve(call->engine, pools, pools) ? SOMA_OK : engine_no_memory(call);
-}
-
 /* What a pool keeps at a synchronisation: USED and the threshold, in whole granules. */
 static uint64_t kept_by_threshold(const struct pool *pool)
 {
     uint64_t threshold = pool->attributes[SOMA_POOL_ATTRIBUTE_RELEASE_THRESHOLD];
     return pool_used(pool) + round_up(threshold, SOMA_GRANULE_BYTES);
+}
+
+enum soma_status device_release_prepare(struct call *call, const struct device *device)
+{
+    struct engine *engine = call->engine;
+    size_t cuts = 0, nodes = 0; /* only a pool that keeps some of what is cached cuts a block */
+    for (struct tree_node *node = tree_first(&engine->pools); node != NULL;
+         node = tree_next(node)) {
+        const struct pool *pool = TREE_ENTRY(node, struct pool, by_id);
+        if (pool->device == device && kept_by_threshold(pool) > pool_used(pool)) {
+            cuts++;
+            nodes += blocks_nodes_max(pool);
+        }
+    }
+    bool good = blocks_reserve(engine, cuts, cuts) && nodes_reserve(engine, nodes);
+    return good ? SOMA_OK : engine_no_memory(call);
 }
 
 enum soma_status device_release(struct call *call, const struct device *device)
@@ -189,7 +199,7 @@ enum soma_status pool_trim_to(struct call *call)
                          "minBytesToKeep %s is more than pool %" PRIu64 "'s maxSize %s",
                          soma_bytes_text(wanted, keep), pool->id,
                          soma_bytes_text(limit, pool->max_size));
-    if (!blocks_reserve(engine, 1, 1))
+    if (!blocks_reserve(engine, 1, 1) || !nodes_reserve(engine, blocks_nodes_max(pool)))
         return engine_no_memory(call);
     uint64_t target = round_up(keep, SOMA_GRANULE_BYTES);
     if (target < pool_used(pool))

@@ -204,7 +204,6 @@ struct pool {
     uint64_t id, base, max_size;
     bool on_demand;          /* maxSize 0: draws on the device as it grows */
     uint64_t attributes[9];  /* by enum soma_pool_attribute; 0 unused */
-    struct radix blocks;     /* every block, by block_number: they cover the pool exactly */
     struct tree free_blocks; /* major size, minor address */
     struct tree cached_lists;
     struct tree lates;
@@ -212,7 +211,7 @@ struct pool {
     uint64_t live_allocations, requested_bytes;
     uint64_t mallocs, frees, reuse[5];
     uint64_t mapped_total, unmapped_total;
-    struct radix_node blocks_root;
+    struct radix blocks; /* every block, by block_number: they cover the pool exactly */
 };
 
 /* ---- memory outside pools (memory.c) ---- */
@@ -398,7 +397,6 @@ struct engine {
     struct block *spare_blocks; /* by next */
     size_t spare_block_count;
     struct radix_spares spare_nodes; /* for pool.blocks */
-    unsigned block_levels;           /* of pool.blocks, in every pool */
     struct late *spare_lates;
     size_t spare_late_count;
     struct engine_totals past; /* of destroyed pools */

@@ -7,12 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NUMBERS = 3000, NODES = 200, ROUNDS = 6000 };
+enum { NUMBERS = 6000, NODES = 200, ROUNDS = 6000 };
 
 /* A tree over [0, NUMBERS) and what should be in it. */
 struct subject {
     struct radix radix;
-    struct radix_node root;
     struct radix_node nodes[NODES];
     struct radix_spares spares;
     bool is_in[NUMBERS], is_marked[NUMBERS];
@@ -23,7 +22,6 @@ struct subject {
 static void start(struct subject *subject)
 {
     memset(subject, 0, sizeof(*subject));
-    subject->radix = (struct radix){&subject->root, radix_levels(NUMBERS)};
     for (size_t i = 0; i < NODES; i++)
         radix_spares_put(&subject->spares, &subject->nodes[i]);
 }
@@ -52,11 +50,13 @@ static void check_searches(const struct subject *subject, uint64_t number)
 static void change(struct subject *subject, uint64_t number, bool is_mark)
 {
     if (!subject->is_in[number]) {
-        size_t before = subject->spares.count;
+        size_t before = subject->spares.count, most = radix_nodes_for(&subject->radix, number);
+        EXPECT(most <= radix_nodes_up_to(&subject->radix, NUMBERS - 1), "nodes for %" PRIu64,
+               number);
         radix_insert(&subject->radix, number, &subject->items[number], &subject->spares);
         subject->is_in[number] = subject->is_marked[number] = true;
-        EXPECT(before - subject->spares.count < subject->radix.levels, "%zu nodes for one item",
-               before - subject->spares.count);
+        EXPECT(before - subject->spares.count <= most, "%zu nodes for one item, not %zu",
+               before - subject->spares.count, most);
     } else if (is_mark) {
         subject->is_marked[number] = !subject->is_marked[number];
         radix_mark(&subject->radix, number, subject->is_marked[number]);
@@ -89,7 +89,7 @@ static void test_random(void)
             if (subject.is_in[i])
                 change(&subject, i, false);
         }
-        EXPECT(subject.spares.count == NODES && subject.root.used == 0 &&
+        EXPECT(subject.spares.count == NODES && subject.radix.root.used == 0 &&
                    radix_check(&subject.radix),
                "%s: all nodes come back, but the root", rows[row].what);
         EXPECT(radix_floor(&subject.radix, NUMBERS - 1) == NULL, "%s: nothing is left",
@@ -109,39 +109,42 @@ static void test_replace(void)
     EXPECT(radix_check(&subject.radix), "check");
 }
 
-static void test_levels(void)
+/* How many nodes a number needs that an empty tree, or one of number 0, has not. */
+static void test_nodes(void)
 {
     static const struct {
-        uint64_t count;
-        unsigned levels;
-    } rows[] = {{0, 1},
-                {1, 1},
-                {32, 1},
-                {33, 2},
-                {1024, 2},
-                {1025, 3},
-                {1u << 15, 3},
-                {(1u << 15) + 1, 4},
-                {UINT64_MAX, RADIX_LEVELS_MAX}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        EXPECT(radix_levels(rows[i].count) == rows[i].levels, "%" PRIu64 ": %u levels",
-               rows[i].count, radix_levels(rows[i].count));
-}
-
-/* A tree of all 64 bits. */
-static void test_high(void)
-{
-    static struct radix_node nodes[2 * RADIX_LEVELS_MAX], root;
-    struct radix radix = {&root, RADIX_LEVELS_MAX};
-    struct radix_spares spares = {0};
-    int low, high;
-    for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-        radix_spares_put(&spares, &nodes[i]);
-    radix_insert(&radix, 0, &low, &spares);
-    radix_insert(&radix, UINT64_MAX, &high, &spares);
-    EXPECT(radix_check(&radix), "check");
-    EXPECT(radix_find(&radix, UINT64_MAX) == &high && radix_find(&radix, 0) == &low, "both");
-    EXPECT(radix_floor(&radix, UINT64_MAX - 1) == &low, "below the highest");
+        uint64_t number;
+        size_t nodes;
+    } rows[] = {{0, 0},
+                {63, 0},
+                {64, 2},
+                {4095, 2},
+                {4096, 4},
+                {262143, 4},
+                {UINT64_MAX, 2 * (RADIX_LEVELS_MAX - 1)}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        static struct radix_node nodes[2 * RADIX_LEVELS_MAX];
+        struct radix radix = {0};
+        struct radix_spares spares = {0};
+        int low, high;
+        size_t most = radix_nodes_for(&radix, rows[i].number);
+        memset(nodes, 0, sizeof(nodes));
+        for (size_t n = 0; n < most; n++)
+            radix_spares_put(&spares, &nodes[n]);
+        EXPECT(most == rows[i].nodes && radix_nodes_up_to(&radix, rows[i].number) == most,
+               "row %zu: %zu nodes", i, most);
+        radix_insert(&radix, 0, &low, &spares);
+        EXPECT(radix_find(&radix, UINT64_MAX) == NULL && radix_floor(&radix, UINT64_MAX) == &low,
+               "row %zu: beyond all", i);
+        if (rows[i].number == 0)
+            continue;
+        radix_insert(&radix, rows[i].number, &high, &spares);
+        EXPECT(spares.count == 0 && radix_check(&radix), "row %zu: %zu are left", i, spares.count);
+        EXPECT(radix_find(&radix, rows[i].number) == &high && radix_find(&radix, 0) == &low,
+               "row %zu: both", i);
+        EXPECT(radix_floor(&radix, rows[i].number - 1) == &low, "row %zu: below the higher", i);
+        EXPECT(radix_nodes_for(&radix, rows[i].number) == 0, "row %zu: no more", i);
+    }
 }
 
 /* Each thing that a broken tree may say is found. */
@@ -149,16 +152,17 @@ static void test_check(void)
 {
     static struct subject subject;
     start(&subject);
-    for (uint64_t i = 0; i < NUMBERS; i += 40)
+    for (uint64_t i = 0; i < NUMBERS; i += 70)
         change(&subject, i, false);
-    struct radix_node *inner = subject.root.children[0], *leaf = inner->children[0];
-    uint32_t *words[] = {&subject.root.used, &subject.root.marked, &inner->used,
-                         &inner->marked,     &leaf->used,          &leaf->marked};
+    struct radix_node *root = &subject.radix.root;
+    struct radix_node *inner = root->children[0], *leaf = inner->children[0];
+    uint64_t *words[] = {&root->used,    &root->marked, &inner->used,
+                         &inner->marked, &leaf->used,   &leaf->marked};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        for (unsigned bit = 0; bit < 32; bit++) {
+        for (unsigned bit = 0; bit < 64; bit++) {
             bool is_leaf_mark = words[i] == &leaf->marked && (leaf->used >> bit & 1) != 0;
-            uint32_t before = *words[i];
-            *words[i] ^= UINT32_C(1) << bit;
+            uint64_t before = *words[i];
+            *words[i] ^= UINT64_C(1) << bit;
             EXPECT(!radix_check(&subject.radix) || (is_leaf_mark && *words[i] != 0),
                    "word %zu, bit %u", i, bit);
             *words[i] = before;
@@ -170,8 +174,7 @@ static void test_check(void)
 static const struct soma_test tests[] = {
     {"random changes", test_random},
     {"another item", test_replace},
-    {"levels", test_levels},
-    {"all of 64 bits", test_high},
+    {"nodes for a number", test_nodes},
     {"check finds what is wrong", test_check},
     {NULL, NULL},
 };
