@@ -5,6 +5,7 @@
 
 #include <endian.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { HEADER_BYTES = 32, RECORD_BYTES = 8 };
@@ -267,8 +268,7 @@ static enum soma_status check_text(const struct soma_field_row *row, const struc
     const char *field = soma_field_json(row->field);
     const unsigned char *at = (const unsigned char *)text->ptr, *end = at + text->len;
     if (text->len > SOMA_NAME_BYTES_MAX)
-        return soma_fail(error, SOMA_VALUE_OUT_OF_RANGE, field, "%s: %zu bytes are more than %u",
-                         field, text->len, SOMA_NAME_BYTES_MAX);
+        return wire_check_length(field, text->len, error);
     while (at < end) {
         size_t step = *at == 0 ? 0 : wire_utf8_len(at, end);
         if (step == 0)
@@ -282,21 +282,15 @@ static enum soma_status check_number(const struct soma_field_row *row, uint64_t 
                                      struct soma_error *error)
 {
     const struct soma_field_kind_info *kind = soma_field_kind_info(row->kind);
-    const char *field = soma_field_json(row->field);
-    if (row->kind == SOMA_KIND_TIMEOUT && value == UINT64_MAX)
+    enum soma_enum_group group = kind->words;
+    char shown[24];
+    if (group == SOMA_GROUP_COUNT)
+        return value >= kind->min && value <= kind->max ? SOMA_OK
+                                                        : wire_check_number(row, value, error);
+    if (value <= INT32_MAX && soma_word_of(group, (int)value) != NULL)
         return SOMA_OK;
-    if (kind->words != SOMA_GROUP_COUNT) {
-        if (value <= INT32_MAX && soma_word_of(kind->words, (int)value) != NULL)
-            return SOMA_OK;
-        return soma_fail(error, SOMA_INVALID_VALUE, field, "%s: no word has the number %" PRIu64,
-                         field, value);
-    }
-    if (value < kind->min || value > kind->max)
-        return soma_fail(
-            error, row->kind == SOMA_KIND_DEVICE ? SOMA_NO_SUCH_DEVICE : SOMA_VALUE_OUT_OF_RANGE,
-            field, "%s: %" PRIu64 " is outside %" PRIu64 "..%" PRIu64, field, value, kind->min,
-            kind->max);
-    return SOMA_OK;
+    (void)snprintf(shown, sizeof(shown), "%" PRIu64, value);
+    return wire_refuse_word(error, soma_field_json(row->field), group, shown);
 }
 
 static enum soma_status take_location(struct soma_batch_reader *reader, uint64_t type,
@@ -307,9 +301,11 @@ static enum soma_status take_location(struct soma_batch_reader *reader, uint64_t
     type &= ~HAS_ID_BIT;
     if (!take_u64(reader, &id))
         return malformed(error, "its records end inside a location");
-    if (type > INT32_MAX || soma_word_of(SOMA_GROUP_location_type, (int)type) == NULL)
-        return soma_fail(error, SOMA_UNSUPPORTED_LOCATION, "location.type",
-                         "location.type: no word has the number %" PRIu64, type);
+    char shown[24];
+    if (type > INT32_MAX || soma_word_of(SOMA_GROUP_location_type, (int)type) == NULL) {
+        (void)snprintf(shown, sizeof(shown), "%" PRIu64, type);
+        return wire_refuse_word(error, "location.type", SOMA_GROUP_location_type, shown);
+    }
     soma_command_set(command, SOMA_FIELD_location_type, type);
     if (has_id)
         soma_command_set(command, SOMA_FIELD_location_id, id);

@@ -61,11 +61,10 @@ static enum soma_status refuse_unknown(const struct reader *reader, const struct
                      known[0] == '\0' ? "none" : known);
 }
 
-static enum soma_status refuse_word(struct soma_error *error, const char *field,
-                                    enum soma_enum_group group, const char *text, size_t len)
+enum soma_status wire_refuse_word(struct soma_error *error, const char *field,
+                                  enum soma_enum_group group, const char *shown)
 {
     char known[512] = "";
-    char quoted[WIRE_QUOTE_BYTES];
     const struct soma_word_list *list = soma_words(group);
     for (size_t i = 0; i < list->count; i++)
         append_word(known, sizeof(known), list->words[i].word);
@@ -73,8 +72,15 @@ static enum soma_status refuse_word(struct soma_error *error, const char *field,
                               : group == SOMA_GROUP_alloc_type    ? SOMA_UNSUPPORTED_ALLOC_TYPE
                               : group == SOMA_GROUP_location_type ? SOMA_UNSUPPORTED_LOCATION
                                                                   : SOMA_INVALID_VALUE;
-    return soma_fail(error, status, field, "%s: %s is not a word for it: use %s", field,
-                     wire_quote(quoted, text, len), known);
+    return soma_fail(error, status, field, "%s: %s is not a word for it: use %s", field, shown,
+                     known);
+}
+
+static enum soma_status refuse_word(struct soma_error *error, const char *field,
+                                    enum soma_enum_group group, const char *text, size_t len)
+{
+    char quoted[WIRE_QUOTE_BYTES];
+    return wire_refuse_word(error, field, group, wire_quote(quoted, text, len));
 }
 
 /* ---- numbers ---- */
@@ -117,6 +123,15 @@ static enum soma_status check_range(struct soma_error *error, const struct numbe
     char shown[24];
     (void)snprintf(shown, sizeof(shown), "%" PRIu64, value);
     return refuse_range(error, rule, shown);
+}
+
+enum soma_status wire_check_number(const struct soma_field_row *row, uint64_t value,
+                                   struct soma_error *error)
+{
+    struct number_rule rule = rule_of(row);
+    if (row->kind == SOMA_KIND_TIMEOUT && value == UINT64_MAX)
+        return SOMA_OK; /* -1 */
+    return check_range(error, &rule, value);
 }
 
 static enum soma_status number_of_text(struct soma_error *error, const struct number_rule *rule,
@@ -227,17 +242,22 @@ static enum soma_status no_memory(const struct reader *reader, const char *field
                      "%s: the server has no memory for these %zu bytes", field, bytes);
 }
 
+enum soma_status wire_check_length(const char *field, size_t len, struct soma_error *error)
+{
+    if (len <= SOMA_NAME_BYTES_MAX)
+        return SOMA_OK;
+    return soma_fail(error, SOMA_VALUE_OUT_OF_RANGE, field,
+                     "%s: a name of %zu bytes: at most %u are allowed", field, len,
+                     SOMA_NAME_BYTES_MAX);
+}
+
 static enum soma_status read_string(const struct reader *reader, const char *field,
                                     const struct wire_value *item, struct soma_text *text)
 {
     if (item->type != WIRE_STRING)
         return refuse_type(reader->error, field, "a string", item);
-    if (item->len > SOMA_NAME_BYTES_MAX)
-        return soma_fail(reader->error, SOMA_VALUE_OUT_OF_RANGE, field,
-                         "%s: a name of %" PRIu32 " bytes: at most %u are allowed", field,
-                         item->len, SOMA_NAME_BYTES_MAX);
     *text = (struct soma_text){item->text, item->len};
-    return SOMA_OK;
+    return wire_check_length(field, item->len, reader->error);
 }
 
 static enum soma_status read_base64(const struct reader *reader, const char *field,

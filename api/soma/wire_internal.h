@@ -16,6 +16,16 @@
 enum soma_status wire_finish_command(struct soma_command *command, bool in_batch,
                                      struct soma_error *error) SOMA_MUST_USE;
 
+/* Whether a field takes a number, not of a word, or a text that is so long, and what is said when
+ * it does not, whichever form it came in. The text of wire_refuse_word: what was given, and the
+ * words. */
+enum soma_status wire_check_number(const struct soma_field_row *row, uint64_t value,
+                                   struct soma_error *error) SOMA_MUST_USE;
+enum soma_status wire_check_length(const char *field, size_t len,
+                                   struct soma_error *error) SOMA_MUST_USE;
+enum soma_status wire_refuse_word(struct soma_error *error, const char *field,
+                                  enum soma_enum_group group, const char *shown) SOMA_MUST_USE;
+
 /* ---- text to numbers: no sign, no leading zero, no space ---- */
 
 enum wire_number { WIRE_NUMBER_OK, WIRE_NUMBER_BAD, WIRE_NUMBER_TOO_LARGE };

@@ -71,16 +71,29 @@ static enum soma_status read_copy(const char *body, size_t len, struct soma_erro
 }
 
 static enum soma_status read_json(const struct soma_command *sent, struct wire_arena *arena,
-                                  struct soma_command *command)
+                                  struct soma_command *command, struct soma_error *error)
 {
     struct soma_writer writer;
-    struct soma_error error;
     soma_writer_init(&writer, 1 << 20);
     wire_encode_command(&writer, sent);
     soma_command_init(command, sent->op);
-    enum soma_status status = decode_text(writer.ptr, writer.len, true, arena, command, &error);
+    enum soma_status status = decode_text(writer.ptr, writer.len, true, arena, command, error);
     soma_writer_release(&writer);
     return status;
+}
+
+/* Whether JSON refuses the command in the same words. */
+static bool is_refused_alike(const struct soma_command *sent, const struct soma_error *compact)
+{
+    struct soma_command command;
+    struct soma_error error = {.message = ""};
+    struct wire_arena arena;
+    wire_arena_init(&arena);
+    enum soma_status status = read_json(sent, &arena, &command, &error);
+    wire_arena_release(&arena);
+    return EXPECT(status == compact->status && strcmp(error.field, compact->field) == 0 &&
+                      strcmp(error.message, compact->message) == 0,
+                  "JSON: %s, compact: %s", error.message, compact->message);
 }
 
 static void check_command_round_trip(struct random_source *source, enum soma_op op)
@@ -103,7 +116,8 @@ static void check_command_round_trip(struct random_source *source, enum soma_op 
         status = soma_batch_next(&reader, &arena, &compact, &error);
     EXPECT(status == SOMA_OK && reader.taken == 1 && compact.expired == sent.expired, "%s: %s",
            name, error.message);
-    EXPECT(read_json(&sent, &arena, &json) == SOMA_OK && sample_same_command(&json, &compact),
+    EXPECT(read_json(&sent, &arena, &json, &error) == SOMA_OK &&
+               sample_same_command(&json, &compact),
            "%s is another command than in JSON", name);
     soma_writer_release(&body);
     wire_arena_release(&arena);
@@ -287,13 +301,19 @@ static void test_refused_values(void)
         enum soma_field field;
         uint64_t value;
         enum soma_status status;
+        bool is_word; /* JSON cannot say it */
     } rows[] = {
-        {SOMA_OP_POOL_MALLOC, SOMA_FIELD_device, SOMA_DEVICES_MAX + 1, SOMA_NO_SUCH_DEVICE},
+        {SOMA_OP_POOL_MALLOC, SOMA_FIELD_device, SOMA_DEVICES_MAX + 1, SOMA_NO_SUCH_DEVICE, false},
         {SOMA_OP_STREAM_SYNCHRONIZE, SOMA_FIELD_timeout_ms, SOMA_TIMEOUT_MS_MAX + 1,
-         SOMA_VALUE_OUT_OF_RANGE},
-        {SOMA_OP_POOL_CREATE, SOMA_FIELD_handle_type, 99, SOMA_INVALID_VALUE},
-        {SOMA_OP_POOL_CREATE, SOMA_FIELD_location_type, 99, SOMA_UNSUPPORTED_LOCATION},
-        {SOMA_OP_EVENT_DESTROY, SOMA_FIELD_COUNT, 0, SOMA_MISSING_FIELD},
+         SOMA_VALUE_OUT_OF_RANGE, false},
+        {SOMA_OP_STREAM_CREATE, SOMA_FIELD_priority, UINT64_C(1) << 32, SOMA_VALUE_OUT_OF_RANGE,
+         false},
+        {SOMA_OP_POOL_CREATE, SOMA_FIELD_handle_type, 99, SOMA_INVALID_VALUE, true},
+        {SOMA_OP_POOL_CREATE, SOMA_FIELD_alloc_type, 99, SOMA_UNSUPPORTED_ALLOC_TYPE, true},
+        {SOMA_OP_POOL_GET_ATTRIBUTE, SOMA_FIELD_attribute, UINT64_MAX, SOMA_UNKNOWN_ATTRIBUTE,
+         true},
+        {SOMA_OP_POOL_CREATE, SOMA_FIELD_location_type, 99, SOMA_UNSUPPORTED_LOCATION, true},
+        {SOMA_OP_EVENT_DESTROY, SOMA_FIELD_COUNT, 0, SOMA_MISSING_FIELD, false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct soma_batch_writer batch;
@@ -317,6 +337,9 @@ static void test_refused_values(void)
         enum soma_status status = soma_batch_next(&reader, &arena, &command, &error);
         EXPECT(status == rows[i].status, "row %zu gives %s: %s", i, soma_status_reason(status),
                error.message);
+        EXPECT(rows[i].is_word ? strstr(error.message, "is not a word for it: use ") != NULL
+                               : is_refused_alike(&bad, &error),
+               "row %zu: %s", i, error.message);
         EXPECT(soma_batch_next(&reader, &arena, &command, &error) == SOMA_OK &&
                    command.op == SOMA_OP_DEVICE_LIST && reader.taken == 3,
                "row %zu: behind", i);
@@ -353,6 +376,8 @@ static void test_refused_texts(void)
         write_one(&sent, &body);
         EXPECT(read_copy(body.ptr, body.len, &error) == rows[i].status, "row %zu: %s", i,
                error.message);
+        if (rows[i].status == SOMA_VALUE_OUT_OF_RANGE)
+            (void)is_refused_alike(&sent, &error);
         soma_writer_release(&body);
         wire_arena_release(&arena);
     }
