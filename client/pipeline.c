@@ -628,6 +628,7 @@ void client_pipeline_free(struct client_pipeline *pipeline)
     pipeline_drop_tickets(pipeline, UINT64_MAX);
     soma_batch_writer_release(&pipeline->batch);
     soma_writer_release(&pipeline->body);
+    client_connection_end(pipeline->connection);
     (void)pthread_cond_destroy(&pipeline->changed);
     (void)pthread_cond_destroy(&pipeline->has_work);
     (void)pthread_mutex_destroy(&pipeline->lock);

@@ -24,12 +24,14 @@ struct client_pipeline {
     pthread_cond_t has_work; /* for the flusher */
     struct engine *copy;
     struct soma_batch_writer batch;
-    struct soma_writer body; /* of the request on its way */
-    uint64_t issued;         /* commands that the copy has run */
-    uint64_t confirmed;      /* of these, confirmed by the service */
-    unsigned waiters;        /* threads that wait for the copy to change */
-    uint64_t limit_ns;       /* engine_deadline_ns as last seen by one of them */
-    struct timespec limit;   /* CLOCK_MONOTONIC: when that much time has passed since */
+    struct soma_writer body;              /* of the request on its way */
+    struct client_connection *connection; /* for one at a time, whichever thread sends it: another
+                                           * thread of the program needs no further socket */
+    uint64_t issued;                      /* commands that the copy has run */
+    uint64_t confirmed;                   /* of these, confirmed by the service */
+    unsigned waiters;                     /* threads that wait for the copy to change */
+    uint64_t limit_ns;                    /* engine_deadline_ns as last seen by one of them */
+    struct timespec limit; /* CLOCK_MONOTONIC: when that much time has passed since */
     struct client_ticket *tickets, **tickets_end; /* of launches not confirmed, oldest first */
     bool has_launches;                            /* the buffered batch has some */
     bool is_sending;
@@ -68,7 +70,7 @@ void pipeline_fail_ticket(struct client_pipeline *pipeline, struct client_ticket
 void pipeline_drop_tickets(struct client_pipeline *pipeline, uint64_t sequence);
 
 /* One request; the lock is not held. */
-aclError pipeline_post(const struct client_pipeline *pipeline, struct exchange *exchange);
+aclError pipeline_post(struct client_pipeline *pipeline, struct exchange *exchange);
 
 /* Send the batch that is buffered; the lock is given up meanwhile; nobody else is sending.
  *   contents  what its last command leaves out (soma_batch_writer); borrowed */

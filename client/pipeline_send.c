@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FULL_BYTES ((size_t)1 << 16)   /* a batch this large is sent at once */
 #define BUFFER_BYTES ((size_t)1 << 22) /* calls wait while this much is buffered */
@@ -30,7 +31,11 @@ aclError pipeline_break_off(struct client_pipeline *pipeline, aclError error, co
 
 aclError pipeline_fail_broken(const struct client_pipeline *pipeline)
 {
-    return client_fail(pipeline->broken, "%s", pipeline->why);
+    bool says_so = strstr(pipeline->why, "aclFinalize") != NULL;
+    return client_fail(pipeline->broken, "%s%s", pipeline->why,
+                       says_so ? ""
+                               : "; what has run since is not known, so the session is over: call "
+                                 "aclFinalize and aclInit to begin again");
 }
 
 aclError pipeline_break_off_unequal(struct client_pipeline *pipeline,
@@ -51,7 +56,7 @@ aclError pipeline_break_off_unequal(struct client_pipeline *pipeline,
 /* ---- sending ---- */
 
 /* One request; the lock is not held. */
-aclError pipeline_post(const struct client_pipeline *pipeline, struct exchange *exchange)
+aclError pipeline_post(struct client_pipeline *pipeline, struct exchange *exchange)
 {
     struct client_request request = {.method = SOMA_METHOD_POST,
                                      .path = "/v1/commands",
@@ -65,7 +70,8 @@ aclError pipeline_post(const struct client_pipeline *pipeline, struct exchange *
                                      .into_len = exchange->into_len,
                                      .into_at = SOMA_BATCH_BYTES_AT,
                                      .is_sequenced = true,
-                                     .cancel = &pipeline->is_ending};
+                                     .cancel = &pipeline->is_ending,
+                                     .connection = &pipeline->connection};
     struct client_answer *answer = &exchange->answer;
     aclError error = client_send(pipeline->endpoint, &request, answer);
     if (error == ACL_SUCCESS && answer->http != 200)

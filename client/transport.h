@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A connection that is kept between requests. */
+struct client_connection;
+
 /* Everything is borrowed until the answer is there. */
 struct client_request {
     enum soma_method method;
@@ -30,11 +33,13 @@ struct client_request {
     long patience_ms;          /* longest silence; 0: the timeout of the endpoint */
     bool waits;                /* the service may take as long as it takes, while it lives */
     const atomic_bool *cancel; /* give up when it becomes true; NULL: never */
+    struct client_connection **connection; /* where it is sent, made when there is none: for one
+                                            * request at a time; NULL: the thread's own */
 };
 
 struct client_answer {
     int http;         /* status code */
-    const char *body; /* not NUL-terminated; stays until the thread's next request */
+    const char *body; /* not NUL-terminated; stays until the connection's next request */
     size_t len;
     bool is_into; /* the bytes went to request->into */
 };
@@ -42,7 +47,8 @@ struct client_answer {
 /* Send a request and wait for its answer, whatever its status code.
  *
  * Requests that are neither GET nor sequenced carry an Idempotency-Key of their own, so when a
- * connection is lost before the answer came, the request is sent once more and still runs once.
+ * connection is lost before the answer came, or a balancer says that the service did not give one
+ * (503), the request is sent once more and still runs once.
  * Silence of the service for longer than the endpoint's timeout ends the request; of a request that
  * `waits`, the service is asked at GET /livez now and then whether it lives, and only silence there
  * ends it. Never raises SIGPIPE. ACL_SUCCESS; 507901, the text says which address was tried and
@@ -60,11 +66,14 @@ typedef aclError client_send_fn(const struct client_endpoint *endpoint,
                                 struct client_answer *answer);
 void client_transport_replace(client_send_fn *send);
 
-/* The libcurl transport: one easy handle per thread. key NULL: without Idempotency-Key. */
+/* The libcurl transport: one easy handle per connection. key NULL: without Idempotency-Key. */
 client_send_fn client_curl_send;
 
 /* After fork, in the child: connections of the parent are closed at the next request. */
 void client_curl_forked(void);
+
+/* End a connection that requests have made. Takes NULL. */
+void client_connection_end(struct client_connection *connection);
 
 /* Free what the calling thread keeps, which is otherwise freed when it ends. */
 void client_curl_thread_end(void);

@@ -1,15 +1,17 @@
 /* The transport over libcurl. Each thread has one easy handle, so connections are kept alive
- * without locks; a destructor of the thread frees it. The environment's proxies are not used. */
+ * without locks; a destructor of the thread frees it. Requests may name another one, which is its
+ * owner's to guard. The environment's proxies are not used. */
 #include "transport.h"
 
 #include "error.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #define ANSWER_BYTES_MAX ((size_t)SOMA_JSON_BODY_BYTES_MAX)
@@ -18,8 +20,8 @@
 #define LARGE_BUFFER_BYTES 524288L
 #define EXACT_BYTES_MAX ((size_t)1 << 20) /* up to here the timeout holds for the whole request */
 
-/* What a thread keeps between requests, and what callbacks need during one. */
-struct connection {
+/* What is kept between requests, and what callbacks need during one. */
+struct client_connection {
     CURL *easy;
     unsigned generation; /* of the process: see client_curl_forked */
     char *body;          /* answer of the last request; owned */
@@ -33,6 +35,7 @@ struct connection {
     bool is_into;          /* the answer goes there */
     bool is_too_large;     /* the answer does not fit */
     bool is_dead;          /* the service did not answer at /livez */
+    int socket_error;      /* errno: the process gets no further socket */
     int64_t last_ms;       /* when bytes moved, or the service last proved to live */
     curl_off_t last_bytes; /* moved by then, both ways */
     char text[CURL_ERROR_SIZE];
@@ -57,11 +60,17 @@ static int64_t now_ms(void)
 
 static void connection_destroy(void *ptr)
 {
-    struct connection *connection = ptr;
+    struct client_connection *connection = ptr;
     if (connection->easy != NULL)
         curl_easy_cleanup(connection->easy);
     free(connection->body);
     free(connection);
+}
+
+void client_connection_end(struct client_connection *connection)
+{
+    if (connection != NULL)
+        connection_destroy(connection);
 }
 
 static void init_once(void)
@@ -77,41 +86,60 @@ void client_curl_forked(void)
 
 void client_curl_thread_end(void)
 {
-    struct connection *connection = has_key ? pthread_getspecific(thread_key) : NULL;
+    struct client_connection *connection = has_key ? pthread_getspecific(thread_key) : NULL;
     if (connection == NULL)
         return;
     (void)pthread_setspecific(thread_key, NULL);
     connection_destroy(connection);
 }
 
-/* The thread's connection; NULL: no memory. */
-static struct connection *connection_get(void)
+/* NULL: no memory. */
+static struct client_connection *connection_create(void)
 {
-    (void)pthread_once(&once, init_once);
-    if (!has_key)
+    struct client_connection *connection = calloc(1, sizeof(*connection));
+    if (connection == NULL)
         return NULL;
-    struct connection *connection = pthread_getspecific(thread_key);
+    connection->easy = curl_easy_init();
+    connection->generation = atomic_load(&generation);
+    if (connection->easy != NULL)
+        return connection;
+    connection_destroy(connection);
+    return NULL;
+}
+
+/* The thread's connection; NULL: no memory. */
+static struct client_connection *connection_of_thread(void)
+{
+    struct client_connection *connection = pthread_getspecific(thread_key);
     if (connection != NULL && connection->generation != atomic_load(&generation)) {
         client_curl_thread_end();
         connection = NULL;
     }
     if (connection != NULL)
         return connection;
-    connection = calloc(1, sizeof(*connection));
-    if (connection == NULL)
+    connection = connection_create();
+    if (connection == NULL || pthread_setspecific(thread_key, connection) == 0)
+        return connection;
+    connection_destroy(connection);
+    return NULL;
+}
+
+/* The connection for the request; NULL: no memory. */
+static struct client_connection *connection_get(const struct client_request *request)
+{
+    (void)pthread_once(&once, init_once);
+    if (!has_key)
         return NULL;
-    connection->easy = curl_easy_init();
-    connection->generation = atomic_load(&generation);
-    if (connection->easy == NULL || pthread_setspecific(thread_key, connection) != 0) {
-        connection_destroy(connection);
-        return NULL;
-    }
-    return connection;
+    if (request->connection == NULL)
+        return connection_of_thread();
+    if (*request->connection == NULL)
+        *request->connection = connection_create();
+    return *request->connection;
 }
 
 /* ---- callbacks ---- */
 
-static bool body_grow(struct connection *connection, size_t more)
+static bool body_grow(struct client_connection *connection, size_t more)
 {
     if (more > ANSWER_BYTES_MAX - connection->len)
         return false;
@@ -130,7 +158,7 @@ static bool body_grow(struct connection *connection, size_t more)
 }
 
 /* Whether the answer is the one that request->into is for; known when its head is there. */
-static bool is_for_into(const struct connection *connection)
+static bool is_for_into(const struct client_connection *connection)
 {
     const struct client_request *request = connection->request;
     long http = 0;
@@ -144,7 +172,7 @@ static bool is_for_into(const struct connection *connection)
 }
 
 /* Take bytes to request->into; what stands behind them is padding. */
-static bool take_into(struct connection *connection, const char *ptr, size_t len)
+static bool take_into(struct client_connection *connection, const char *ptr, size_t len)
 {
     const struct client_request *request = connection->request;
     size_t room = request->into_len - connection->into_len;
@@ -155,7 +183,7 @@ static bool take_into(struct connection *connection, const char *ptr, size_t len
     return true;
 }
 
-static bool take_body(struct connection *connection, const char *ptr, size_t len)
+static bool take_body(struct client_connection *connection, const char *ptr, size_t len)
 {
     if (!body_grow(connection, len))
         return false;
@@ -166,7 +194,7 @@ static bool take_body(struct connection *connection, const char *ptr, size_t len
 
 static size_t on_bytes(char *ptr, size_t size, size_t count, void *user)
 {
-    struct connection *connection = user;
+    struct client_connection *connection = user;
     size_t len = size * count, to_body = len;
     if (connection->received == 0)
         connection->is_into = is_for_into(connection);
@@ -185,7 +213,7 @@ static size_t on_bytes(char *ptr, size_t size, size_t count, void *user)
 /* The next bytes of a body with a tail. */
 static size_t on_send(char *to, size_t size, size_t count, void *user)
 {
-    struct connection *connection = user;
+    struct client_connection *connection = user;
     const struct client_request *request = connection->request;
     size_t at = connection->sent, room = size * count, len = room;
     if (at < request->body_len) {
@@ -207,26 +235,29 @@ static size_t on_send(char *to, size_t size, size_t count, void *user)
 /* libcurl begins anew on another connection. */
 static int on_seek(void *user, curl_off_t offset, int origin)
 {
-    struct connection *connection = user;
+    struct client_connection *connection = user;
     connection->sent = (size_t)offset;
     return origin == SEEK_SET ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_CANTSEEK;
 }
 
-/* Programs that a program starts must not inherit the connection. */
-static int on_socket(void *user, curl_socket_t socket, curlsocktype type)
+/* Programs that a program starts must not inherit the connection. *user: why there is no socket. */
+static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    (void)user;
-    (void)type;
-    (void)fcntl(socket, F_SETFD, FD_CLOEXEC);
-    return CURL_SOCKOPT_OK;
+    int *error = user;
+    (void)purpose;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    *error = fd < 0 ? errno : 0;
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
-static void set_common(CURL *easy, const struct client_endpoint *endpoint)
+/* socket_error: see on_socket; stays until the request is over */
+static void set_common(CURL *easy, const struct client_endpoint *endpoint, int *socket_error)
 {
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, socket_error);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     if (endpoint->unix_path[0] != '\0')
         (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, endpoint->unix_path);
@@ -250,13 +281,14 @@ static bool is_alive(const struct client_endpoint *endpoint, long timeout_ms)
     CURL *easy = curl_easy_init();
     if (easy == NULL)
         return true; /* no memory to find out */
+    int socket_error = 0;
     char url[sizeof(endpoint->url) + 16];
     (void)snprintf(url, sizeof(url), "%s/livez", endpoint->url);
-    set_common(easy, endpoint);
+    set_common(easy, endpoint, &socket_error);
     (void)curl_easy_setopt(easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_ignored_bytes);
-    bool alive = curl_easy_perform(easy) == CURLE_OK;
+    bool alive = curl_easy_perform(easy) == CURLE_OK || socket_error != 0; /* nor no socket */
     curl_easy_cleanup(easy);
     return alive;
 }
@@ -267,7 +299,7 @@ static bool is_alive(const struct client_endpoint *endpoint, long timeout_ms)
 static int on_progress(void *user, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
                        curl_off_t up)
 {
-    struct connection *connection = user;
+    struct client_connection *connection = user;
     const struct client_request *request = connection->request;
     (void)down_all;
     (void)up_all;
@@ -324,7 +356,7 @@ static bool make_headers(struct curl_slist **headers, const struct client_endpoi
     return good;
 }
 
-static void set_tail(struct connection *connection)
+static void set_tail(struct client_connection *connection)
 {
     const struct client_request *request = connection->request;
     size_t len = request->body_len + padded(request->tail_len);
@@ -364,13 +396,14 @@ static bool is_cut_short(CURL *easy)
     return length < 0 && http != 204;
 }
 
-static CURLcode perform(struct connection *connection, const char *url, struct curl_slist *headers,
-                        long left_ms)
+static CURLcode perform(struct client_connection *connection, const char *url,
+                        struct curl_slist *headers, long left_ms)
 {
     CURL *easy = connection->easy;
     const struct client_request *request = connection->request;
     curl_easy_reset(easy); /* options only: connections stay */
-    set_common(easy, connection->endpoint);
+    set_common(easy, connection->endpoint, &connection->socket_error);
+    connection->socket_error = 0;
     set_method(easy, request);
     if (request->tail_len > 0)
         set_tail(connection);
@@ -410,9 +443,18 @@ static bool is_lost(CURLcode code)
            code == CURLE_PARTIAL_FILE;
 }
 
+/* A balancer answers for the service: the request may have run or not, and when the service is gone
+ * the next answer says so. */
+static bool is_unavailable(const struct client_connection *connection, CURLcode code)
+{
+    long http = 0;
+    (void)curl_easy_getinfo(connection->easy, CURLINFO_RESPONSE_CODE, &http);
+    return code == CURLE_OK && http == 503;
+}
+
 /* What keeps the client from the server; the system's word where it refused, because libcurl tells
  * of a host and a port for unix sockets too. */
-static const char *reason(const struct connection *connection, CURLcode code)
+static const char *reason(const struct client_connection *connection, CURLcode code)
 {
     long error = 0;
     (void)curl_easy_getinfo(connection->easy, CURLINFO_OS_ERRNO, &error);
@@ -421,7 +463,7 @@ static const char *reason(const struct connection *connection, CURLcode code)
     return connection->text[0] != '\0' ? connection->text : curl_easy_strerror(code);
 }
 
-static aclError fail_unreachable(const struct connection *connection, CURLcode code)
+static aclError fail_unreachable(const struct client_connection *connection, CURLcode code)
 {
     const struct client_endpoint *endpoint = connection->endpoint;
     if (connection->is_too_large)
@@ -433,13 +475,18 @@ static aclError fail_unreachable(const struct connection *connection, CURLcode c
                            "no answer from the soma server at %s within %ld ms: check that it "
                            "runs, set SOMA_SERVER to where it is, or SOMA_TIMEOUT_MS to more",
                            endpoint->where, endpoint->timeout_ms);
+    if (code == CURLE_COULDNT_CONNECT && connection->socket_error != 0)
+        return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
+                           "no socket for a connection to the soma server at %s: %s; close "
+                           "descriptors or raise their limit (ulimit -n)",
+                           endpoint->where, strerror(connection->socket_error));
     return client_fail(ACL_ERROR_RT_SOCKET_CLOSE,
                        "cannot reach the soma server at %s: %.200s; check that it runs, set "
                        "SOMA_SERVER to where it is, or unset it to have one of your own",
                        endpoint->where, reason(connection, code));
 }
 
-static aclError finish(struct connection *connection, struct client_answer *answer)
+static aclError finish(struct client_connection *connection, struct client_answer *answer)
 {
     long http = 0;
     (void)curl_easy_getinfo(connection->easy, CURLINFO_RESPONSE_CODE, &http);
@@ -460,7 +507,7 @@ aclError client_curl_send(const struct client_endpoint *endpoint,
                           const struct client_request *request, const char *key,
                           struct client_answer *answer)
 {
-    struct connection *connection = connection_get();
+    struct client_connection *connection = connection_get(request);
     struct curl_slist *headers = NULL;
     if (connection == NULL || !make_headers(&headers, endpoint, request, key)) {
         curl_slist_free_all(headers);
@@ -480,7 +527,8 @@ aclError client_curl_send(const struct client_endpoint *endpoint,
     long left_ms = timeout_ms;
     CURLcode code = perform(connection, url, headers, left_ms);
     left_ms -= (long)(now_ms() - start_ms);
-    if (is_lost(code) && (request->waits || left_ms > 0))
+    bool is_again = is_lost(code) || is_unavailable(connection, code);
+    if (is_again && (request->waits || left_ms > 0))
         code = perform(connection, url, headers, request->waits ? timeout_ms : left_ms);
     curl_slist_free_all(headers);
     aclError error =

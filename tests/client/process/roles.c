@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -350,6 +351,47 @@ static int allocate_once(void)
     return 0;
 }
 
+struct starved {
+    aclrtContext context;
+    aclrtStream stream;
+    aclError error;
+};
+
+static void *synchronize(void *user)
+{
+    struct starved *starved = user;
+    NEED(ACL_SUCCESS, aclrtSetCurrentContext(starved->context));
+    starved->error = aclrtSynchronizeStream(starved->stream);
+    const char *text = aclGetRecentErrMsg();
+    (void)printf("starved: %d: %s\n", starved->error, text != NULL ? text : "-");
+    return NULL;
+}
+
+/* A new thread calls while the process can have no further descriptor; then it can again. */
+static int starve(void)
+{
+    struct starved starved = {.error = -1};
+    pthread_t thread;
+    int fds[256], count = 0;
+    begin();
+    NEED(ACL_SUCCESS, aclrtGetCurrentContext(&starved.context));
+    NEED(ACL_SUCCESS, aclrtCreateStream(&starved.stream));
+    NEED(ACL_SUCCESS, aclrtSynchronizeStream(starved.stream));
+    struct rlimit limit = {.rlim_cur = 128, .rlim_max = 128};
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 1;
+    while (count < 256 && (fds[count] = dup(STDOUT_FILENO)) >= 0)
+        count++;
+    if (count == 256 || pthread_create(&thread, NULL, synchronize, &starved) != 0)
+        return 1;
+    (void)pthread_join(thread, NULL);
+    while (count > 0)
+        (void)close(fds[--count]);
+    work();
+    NEED(ACL_SUCCESS, aclFinalize());
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
@@ -374,6 +416,7 @@ static const struct {
     {"try_init", try_init},
     {"idle", idle_past_the_lease},
     {"allocate_once", allocate_once},
+    {"starve", starve},
 };
 
 int role_run(const char *role)

@@ -98,9 +98,18 @@ struct peer {
     const char *answer;   /* sent to every request; NULL: forward to `port` */
     uint16_t port;        /* of the server behind it */
     const char *cut_word; /* the first request with it: the answer is thrown away */
+    const char *instead;  /* and this sent in its place; NULL: nothing */
     atomic_bool is_cut;   /* done */
     atomic_bool is_over;
+    atomic_uint served; /* connections */
     pthread_t thread;
+};
+
+/* One connection of it. */
+struct served {
+    struct peer *peer;
+    int client;
+    char request[1 << 16], answer[1 << 16];
 };
 
 /* Read one HTTP message with a Content-Length; its length, 0 at the end. */
@@ -135,38 +144,54 @@ static int connect_to(uint16_t port)
     return fd;
 }
 
-/* One connection, request by request. */
-static void serve(struct peer *peer, int client)
+/* Request by request. */
+static void *serve(void *user)
 {
-    static char request[1 << 20], answer[1 << 20];
-    int server = peer->answer == NULL ? connect_to(peer->port) : -1;
+    struct served *served = user;
+    struct peer *peer = served->peer;
+    int client = served->client, server = peer->answer == NULL ? connect_to(peer->port) : -1;
     size_t len;
-    while ((len = read_message(client, request, sizeof(request))) > 0) {
+    while ((len = read_message(client, served->request, sizeof(served->request))) > 0) {
         if (peer->answer != NULL) {
             if (!sockets_send_all(client, peer->answer, strlen(peer->answer)))
                 break;
             continue;
         }
-        if (!sockets_send_all(server, request, len))
+        if (!sockets_send_all(server, served->request, len))
             break;
-        size_t answer_len = read_message(server, answer, sizeof(answer));
-        if (strstr(request, peer->cut_word) != NULL && !atomic_exchange(&peer->is_cut, true))
+        size_t answer_len = read_message(server, served->answer, sizeof(served->answer));
+        if (strstr(served->request, peer->cut_word) != NULL &&
+            !atomic_exchange(&peer->is_cut, true)) {
+            if (peer->instead != NULL)
+                (void)sockets_send_all(client, peer->instead, strlen(peer->instead));
             break; /* it ran, and nobody will know */
-        if (answer_len == 0 || !sockets_send_all(client, answer, answer_len))
+        }
+        if (answer_len == 0 || !sockets_send_all(client, served->answer, answer_len))
             break;
     }
     if (server >= 0)
         (void)close(server);
     (void)close(client);
+    free(served);
+    atomic_fetch_sub(&peer->served, 1);
+    return NULL;
 }
 
 static void *peer_run(void *user)
 {
     struct peer *peer = user;
     while (!atomic_load(&peer->is_over)) {
+        pthread_t thread;
         int client = accept(peer->listener, NULL, NULL);
-        if (client >= 0)
-            serve(peer, client);
+        struct served *served = client >= 0 ? malloc(sizeof(*served)) : NULL;
+        if (served == NULL)
+            continue;
+        served->peer = peer;
+        served->client = client;
+        atomic_fetch_add(&peer->served, 1);
+        if (pthread_create(&thread, NULL, serve, served) != 0)
+            abort();
+        (void)pthread_detach(thread);
     }
     return NULL;
 }
@@ -191,22 +216,29 @@ static void peer_stop(struct peer *peer)
     (void)shutdown(peer->listener, SHUT_RDWR);
     (void)pthread_join(peer->thread, NULL);
     (void)close(peer->listener);
+    while (atomic_load(&peer->served) > 0) /* until their programs have closed them */
+        pause_ms(5);
 }
 
 /* The answer to an allocation is lost: the client asks again, and it ran once. */
 static void test_a_lost_answer_runs_once(void)
 {
+    static const char balancer[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n"
+                                   "Connection: close\r\n\r\n{}";
     static const struct {
-        const char *word, *variable;
-    } rows[] = {{"\"pool.malloc\"", "SOMA_PIPELINE=0"},
-                {"\"pool.create\"", "SOMA_PIPELINE=0"},
-                {"\"stream.create\"", "SOMA_PIPELINE=0"},
-                {"PUT /v1/devices/", "SOMA_PIPELINE=0"},
-                {"POST /v1/sessions ", NULL},
-                {"POST /v1/commands ", NULL}};
+        const char *word, *variable, *instead;
+    } rows[] = {{"\"pool.malloc\"", "SOMA_PIPELINE=0", NULL},
+                {"\"pool.create\"", "SOMA_PIPELINE=0", NULL},
+                {"\"stream.create\"", "SOMA_PIPELINE=0", NULL},
+                {"PUT /v1/devices/", "SOMA_PIPELINE=0", NULL},
+                {"POST /v1/sessions ", NULL, NULL},
+                {"POST /v1/commands ", NULL, NULL},
+                {"\"pool.malloc\"", "SOMA_PIPELINE=0", balancer},
+                {"POST /v1/sessions ", NULL, balancer},
+                {"POST /v1/commands ", NULL, balancer}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct somad_process somad;
-        struct peer peer = {.cut_word = rows[i].word};
+        struct peer peer = {.cut_word = rows[i].word, .instead = rows[i].instead};
         struct program program;
         if (!EXPECT(start_somad(&somad, NULL, NULL), "no somad"))
             return;
@@ -279,11 +311,33 @@ static void test_nobody_there(void)
     }
 }
 
+/* A thread that can have no socket: the pipeline needs none of it; alone it says why, and nothing
+ * is lost. */
+static void test_no_further_descriptor(void)
+{
+    static const struct {
+        const char *variable, *says;
+    } rows[] = {{"SOMA_PIPELINE=1", "starved: 0: -"}, {"SOMA_PIPELINE=0", "ulimit -n"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct somad_process somad;
+        struct program program;
+        if (!EXPECT(start_somad(&somad, NULL, NULL), "no somad"))
+            return;
+        if (program_start(&program, "starve", use_server(somad.url, rows[i].variable))) {
+            int code = program_end(&program, 15000);
+            (void)EXPECT(code == 0 && strstr(program.said, rows[i].says) != NULL, "%s: %d, %s",
+                         rows[i].variable, code, program.said);
+        }
+        (void)somad_stop(&somad);
+    }
+}
+
 const struct process_test lost_tests[] = {
     {"a server that dies or hangs", test_a_server_that_dies_or_hangs},
     {"a wait outlasts the timeout", test_a_wait_outlasts_the_timeout},
     {"a lost answer runs once", test_a_lost_answer_runs_once},
     {"peers that are no soma", test_peers_that_are_no_soma},
     {"nobody there", test_nobody_there},
+    {"no further descriptor", test_no_further_descriptor},
     {NULL, NULL},
 };
