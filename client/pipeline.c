@@ -88,6 +88,7 @@ static bool is_answered_at_once(const struct client_pipeline *pipeline,
     case SOMA_OP_MEMORY_MALLOC_PHYSICAL:
     case SOMA_OP_MEMORY_FREE_PHYSICAL:
     case SOMA_OP_MEMORY_RETAIN_PHYSICAL:
+    case SOMA_OP_MEMORY_DESCRIBE:
     case SOMA_OP_MEMORY_WRITE: return true;
     default: return false;
     }

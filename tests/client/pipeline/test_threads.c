@@ -178,10 +178,33 @@ static void test_idle(void)
     scene_end(&scene);
 }
 
+/* Copies of rows between memory of the host that is pinned and the device do not wait: they share
+ * their answers. */
+static void test_rows_do_not_wait(void)
+{
+    enum { COPIES = 100, ANSWER_BYTES_MIN = 100 };
+    struct scene scene;
+    void *pinned = NULL;
+    scene_begin(&scene, true, NULL);
+    char *ptr = scene_malloc(&scene, 1024);
+    (void)GIVES(ACL_SUCCESS, aclrtMallocHost(&pinned, 1024));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene.stream));
+    long before = proxy_passed(scene.proxy, PROXY_ANSWER);
+    for (int i = 0; i < COPIES; i++)
+        (void)GIVES(ACL_SUCCESS, aclrtMemcpy2dAsync(ptr, 128, pinned, 64, 32, 4,
+                                                    ACL_MEMCPY_HOST_TO_DEVICE, scene.stream));
+    (void)GIVES(ACL_SUCCESS, aclrtSynchronizeStream(scene.stream));
+    long bytes = proxy_passed(scene.proxy, PROXY_ANSWER) - before;
+    (void)EXPECT(bytes > 0 && bytes < COPIES / 2 * ANSWER_BYTES_MIN, "%ld bytes of answers", bytes);
+    (void)GIVES(ACL_SUCCESS, aclrtFreeHost(pinned));
+    scene_end(&scene);
+}
+
 const struct pipeline_test threads_tests[] = {
     {"random commands of threads over a breaking connection", test_random_commands},
     {"a wait is ended by another thread", test_wait_ended_by_another_thread},
     {"timeouts", test_timeouts},
     {"an idle pipeline", test_idle},
+    {"copies of rows do not wait", test_rows_do_not_wait},
     {NULL, NULL},
 };
