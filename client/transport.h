@@ -48,7 +48,7 @@ struct client_answer {
  *
  * Requests that are neither GET nor sequenced carry an Idempotency-Key of their own, so when a
  * connection is lost before the answer came, or a balancer says that the service did not give one
- * (503), the request is sent once more and still runs once.
+ * (503), the request is sent again, three times at most, and still runs once.
  * Silence of the service for longer than the endpoint's timeout ends the request; of a request that
  * `waits`, the service is asked at GET /livez now and then whether it lives, and only silence there
  * ends it. Never raises SIGPIPE. ACL_SUCCESS; 507901, the text says which address was tried and

@@ -18,6 +18,7 @@
 #define ANSWER_BYTES_KEPT ((size_t)1 << 20) /* a larger buffer is not kept for the next answer */
 #define LARGE_BYTES ((size_t)1 << 17)       /* more is sent and received in larger pieces */
 #define LARGE_BUFFER_BYTES 524288L
+#define ATTEMPTS_MAX 4                    /* of one request */
 #define EXACT_BYTES_MAX ((size_t)1 << 20) /* up to here the timeout holds for the whole request */
 
 /* What is kept between requests, and what callbacks need during one. */
@@ -523,13 +524,14 @@ aclError client_curl_send(const struct client_endpoint *endpoint,
     char url[sizeof(endpoint->url) + 256];
     (void)snprintf(url, sizeof(url), "%s%s", endpoint->url, request->path);
     int64_t start_ms = now_ms();
-    const long timeout_ms = timeout_of(endpoint, request);
-    long left_ms = timeout_ms;
+    long timeout_ms = timeout_of(endpoint, request), left_ms = timeout_ms;
     CURLcode code = perform(connection, url, headers, left_ms);
-    left_ms -= (long)(now_ms() - start_ms);
-    bool is_again = is_lost(code) || is_unavailable(connection, code);
-    if (is_again && (request->waits || left_ms > 0))
-        code = perform(connection, url, headers, request->waits ? timeout_ms : left_ms);
+    for (int i = 1; i < ATTEMPTS_MAX && (is_lost(code) || is_unavailable(connection, code)); i++) {
+        left_ms = request->waits ? timeout_ms : timeout_ms - (long)(now_ms() - start_ms);
+        if (left_ms <= 0)
+            break;
+        code = perform(connection, url, headers, left_ms);
+    }
     curl_slist_free_all(headers);
     aclError error =
         code == CURLE_OK ? finish(connection, answer) : fail_unreachable(connection, code);

@@ -172,6 +172,29 @@ static void test_launches(void)
     cut_rounds(launch_and_fail, PROXY_ANSWER, 5);
 }
 
+/* Each of the next three sendings is cut, the fourth one comes through. */
+static void test_cut_again_and_again(void)
+{
+    static const struct {
+        enum proxy_side side;
+        long at;
+    } rows[] = {{PROXY_REQUEST, 0}, {PROXY_REQUEST, 150}, {PROXY_ANSWER, 0}, {PROXY_ANSWER, 90}};
+    struct scene scene;
+    uint64_t mallocs, frees;
+    scene_begin(&scene, true, "10000");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        proxy_cut(scene.proxy, rows[i].side, rows[i].at, 3);
+        allocate(&scene, (unsigned)i);
+        unsigned done = proxy_cuts(scene.proxy);
+        (void)EXPECT(done == 3, "row %zu: %u cuts", i, done);
+    }
+    scene_look(&scene, &mallocs, &frees);
+    (void)EXPECT(mallocs == scene.mallocs && frees == scene.frees,
+                 "the server ran %d mallocs of %d and %d frees of %d", (int)mallocs,
+                 (int)scene.mallocs, (int)frees, (int)scene.frees);
+    scene_end(&scene);
+}
+
 /* A connection that breaks each time it is used ends the calls with 507901, soon; and for good,
  * because the pipeline cannot know any more what has run. */
 static void test_always_cut(void)
@@ -199,6 +222,7 @@ const struct pipeline_test cut_tests[] = {
     {"copies are cut", test_copies},
     {"large copies are cut", test_large_copies},
     {"launches are cut", test_launches},
+    {"sendings are cut three times", test_cut_again_and_again},
     {"a connection is always cut", test_always_cut},
     {NULL, NULL},
 };
