@@ -70,7 +70,7 @@ static bool launch_failed(struct client_ticket *base, aclError number, const cha
 {
     struct launch_ticket *ticket = (struct launch_ticket *)(void *)base;
     char all[CLIENT_TEXT_BYTES];
-    (void)snprintf(all, sizeof(all), "%s: %s", ticket->call, text);
+    (void)snprintf(all, sizeof(all), "%s, task %u: %s", ticket->call, ticket->info.task, text);
     const struct client_fault fault = {ticket->info.device, ticket->stream_id, number,
                                        ticket->base.must_ask, all};
     ticket->info.code = (uint32_t)number;

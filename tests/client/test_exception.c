@@ -2,6 +2,7 @@
 #include "client_fixture.h"
 #include "suites.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -112,6 +113,7 @@ static void test_what_is_told(void)
     void *on_device = NULL, *const bad = (void *)(uintptr_t)0x4242;
     int32_t id = 0;
     uint32_t task = 0, next = 0;
+    char place[32];
     aclrtFuncHandle add = begin(&stream);
     struct block block = {bad, bad, bad, 4, ACL_FLOAT};
     (void)GIVES(ACL_SUCCESS, aclrtCreateStream(&other));
@@ -135,6 +137,8 @@ static void test_what_is_told(void)
                  "%p: %u bytes at %p", seen.function, seen.args_bytes, seen.args);
     expect_calls(1, 0);
     (void)GIVES(FAULT, aclrtSynchronizeStream(other));
+    (void)snprintf(place, sizeof(place), ", task %u: ", next);
+    (void)SAYS(place);
     (void)EXPECT(seen.task == next && seen.args == NULL && seen.args_bytes == 0, "task %u",
                  seen.task);
     expect_calls(1, 0);
