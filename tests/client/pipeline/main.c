@@ -15,7 +15,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         const struct pipeline_test *tests;
-    } suites[] = {{"cut", cut_tests}, {"lost", lost_tests}, {"threads", threads_tests}};
+    } suites[] = {
+        {"cut", cut_tests}, {"lost", lost_tests}, {"same", same_tests}, {"threads", threads_tests}};
     if (argc < 2 || CU_initialize_registry() != CUE_SUCCESS)
         return 2;
     somad_path = argv[1];

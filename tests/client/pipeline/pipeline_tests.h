@@ -16,7 +16,7 @@ struct pipeline_test {
     void (*run)(void);
 };
 
-extern const struct pipeline_test cut_tests[], lost_tests[], threads_tests[];
+extern const struct pipeline_test cut_tests[], lost_tests[], same_tests[], threads_tests[];
 extern const char *somad_path;
 
 struct scene {
