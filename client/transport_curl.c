@@ -19,6 +19,7 @@
 #define LARGE_BYTES ((size_t)1 << 17)       /* more is sent and received in larger pieces */
 #define LARGE_BUFFER_BYTES 524288L
 #define ATTEMPTS_MAX 4                    /* of one request */
+#define UNIX_SEND_BYTES (1 << 20)         /* on their way at once; the system may allow less */
 #define EXACT_BYTES_MAX ((size_t)1 << 20) /* up to here the timeout holds for the whole request */
 
 /* What is kept between requests, and what callbacks need during one. */
@@ -244,10 +245,13 @@ static int on_seek(void *user, curl_off_t offset, int origin)
 /* Programs that a program starts must not inherit the connection. *user: why there is no socket. */
 static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
+    const int bytes = UNIX_SEND_BYTES;
     int *error = user;
     (void)purpose;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     *error = fd < 0 ? errno : 0;
+    if (fd >= 0 && address->family == AF_UNIX)
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 

@@ -61,6 +61,7 @@ struct soma_suite {
     S(bytes)                                                                                       \
     S(snapshot)                                                                                    \
     S(bodies)                                                                                      \
+    S(pages)                                                                                       \
     S(kernels)                                                                                     \
     S(kernel_libraries)                                                                            \
     S(idempotency)                                                                                 \

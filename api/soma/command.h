@@ -169,6 +169,8 @@ struct soma_command {
     enum soma_status
         kernel_status; /* likewise: SOMA_OK, or how it is known to fail or to be refused */
     bool gives_data;   /* MEMORY_WRITE: the caller needs the bytes at data no more */
+    bool gives_pages;  /* likewise, and their whole pages can be exchanged for others: data begins
+                        * with a page, of one private mapping that is never exchanged in parts */
     bool reads_apart;  /* MEMORY_READ: bytes that lie together are not answered (data.ptr NULL): the
                         * caller reads them where engine_translate says */
     uint64_t present;  /* bit SOMA_HAS(member) for each field that was given */

@@ -296,14 +296,31 @@ enum soma_status memory_reduce(struct call *call)
 
 /* ---- host memory ---- */
 
+/* Commands borrow what they are given as constant; these bytes are given away. */
+static char *given_bytes(const struct soma_command *command)
+{
+    char *bytes;
+    memcpy(&bytes, &command->data.ptr, sizeof(bytes));
+    return bytes;
+}
+
+/* Have the pages of what is written, if the contents lie together. false: it has to be copied. */
+static bool exchange_all(struct call *call, uint64_t address, uint64_t size_bytes)
+{
+    const struct engine_bytes *bytes = &call->engine->bytes;
+    uint64_t contents;
+    return call->command->gives_pages && bytes->exchange != NULL &&
+           piece_at(call->engine, address, size_bytes, &contents) == size_bytes &&
+           bytes->exchange(bytes->ctx, contents, given_bytes(call->command), size_bytes);
+}
+
 /* As contents_write, of bytes that are given away. */
 static enum soma_status take_all(struct call *call, uint64_t address, uint64_t size_bytes)
 {
     const struct engine_bytes *bytes = &call->engine->bytes;
     enum soma_status status = touch_all(call, address, size_bytes);
     uint64_t contents;
-    char *from; /* commands borrow what they are given as constant; these bytes are given away */
-    memcpy(&from, &call->command->data.ptr, sizeof(from));
+    char *from = given_bytes(call->command);
     for (uint64_t at = 0, piece; at < size_bytes && status == SOMA_OK; at += piece) {
         piece = piece_at(call->engine, address + at, size_bytes - at, &contents);
         status = bytes->take(bytes->ctx, contents, from + at, piece, call->error);
@@ -322,9 +339,11 @@ enum soma_status memory_write(struct call *call)
     enum soma_status status = contents_prepare(call, &range, 1, &sub);
     if (status != SOMA_OK)
         return status;
-    if (engine->has_bytes && command->gives_data && engine->bytes.take != NULL)
+    if (!engine->has_bytes || exchange_all(call, range.address, range.size))
+        return contents_finish(call, &sub, SOMA_OK);
+    if (command->gives_data && engine->bytes.take != NULL)
         status = take_all(call, range.address, range.size);
-    else if (engine->has_bytes)
+    else
         status = contents_write(call, range.address, command->data.ptr, range.size);
     return contents_finish(call, &sub, status);
 }

@@ -81,6 +81,10 @@ struct engine_bytes {
      * undefined afterwards; their memory stays the caller's. NULL: write is called. */
     enum soma_status (*take)(void *ctx, uint64_t address, void *from, uint64_t size_bytes,
                              struct soma_error *error);
+    /* As take, of bytes whose whole pages are given away (command->gives_pages): where the contents
+     * can have them, others come in their place. false: nothing has changed, take or write do it.
+     * NULL: they are called. */
+    bool (*exchange)(void *ctx, uint64_t address, void *from, uint64_t size_bytes);
 };
 
 /* What tasks cost, virtual time. bytes_per_us: 1 GB/s is 1000. */

@@ -13,12 +13,24 @@
 #include <sys/socket.h>
 
 #define ARRIVAL_BYTES_PER_S 65536u /* the slowest body that is waited for, on average */
+#define UNIX_SEND_BYTES (1 << 20)  /* on their way at once; the system may allow less */
 #define NS_PER_S UINT64_C(1000000000)
 
 void connection_enter(struct connection *conn, enum connection_stage stage, uint64_t now_ns)
 {
     atomic_store_explicit(&conn->since_ns, now_ns, memory_order_relaxed);
     atomic_store_explicit(&conn->stage, (int)stage, memory_order_release);
+}
+
+/* With the little that a unix socket holds by itself both sides sleep and wake for each of it. TCP
+ * finds its own measure. */
+static void enlarge(int fd)
+{
+    const int bytes = UNIX_SEND_BYTES;
+    int domain = 0;
+    socklen_t len = sizeof(domain);
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX)
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
 static struct connection *accept_connection(struct soma_server *server, struct MHD_Connection *mhd)
@@ -33,6 +45,7 @@ static struct connection *accept_connection(struct soma_server *server, struct M
     conn->server = server;
     conn->mhd = mhd;
     conn->fd = info->connect_fd;
+    enlarge(conn->fd);
     conn->is_tls = tls_is_used(mhd);
     connection_enter(conn, CONNECTION_IDLE, monotonic_ns());
     (void)pthread_mutex_lock(&server->connections_lock);

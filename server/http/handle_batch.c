@@ -27,6 +27,20 @@ static bool is_quiet(const struct batch *batch)
 
 /* ---- prepare ---- */
 
+/* Whether all that it moves is a write at its end, which takes no time. */
+static bool is_quick(struct request *req)
+{
+    struct soma_batch_reader reader = req->batch.reader;
+    struct soma_command command = {.op = SOMA_OP_COUNT};
+    if (req->pages.map == NULL)
+        return false;
+    while (reader.taken < reader.header.count) {
+        if (soma_batch_next(&reader, &req->arena, &command, NULL) != SOMA_OK)
+            return false;
+    }
+    return transfer_is_quick(req, &command);
+}
+
 bool batch_prepare(struct request *req)
 {
     struct batch *batch = &req->batch;
@@ -39,9 +53,9 @@ bool batch_prepare(struct request *req)
     batch->goes_on = has_flag(batch, SOMA_BATCH_CONTINUE);
     soma_batch_begin_answer(&batch->writer);
     /* What is answered may be a kernel's launch or a large read. */
-    req->is_slow = req->body_len >= SLOW_BODY_BYTES || !is_quiet(batch) ||
-                   has_flag(batch, SOMA_BATCH_KERNELS) ||
-                   soma_batch_moves(&batch->reader, SLOW_BYTES);
+    req->is_slow = !is_quiet(batch) || has_flag(batch, SOMA_BATCH_KERNELS) ||
+                   soma_batch_moves(&batch->reader, SLOW_BYTES) ||
+                   (req->body_len >= SLOW_BODY_BYTES && !is_quick(req));
     return true;
 }
 

@@ -40,7 +40,7 @@ static bool is_slow(const struct request *req)
         op == SOMA_OP_DEVICE_RESET)
         return true;
     if (op == SOMA_OP_MEMORY_WRITE)
-        return command->data.len >= SLOW_BYTES;
+        return command->data.len >= SLOW_BYTES && !transfer_is_quick(req, command);
     if (op == SOMA_OP_MEMORY_RANDOM)
         return command->count >= SLOW_BYTES / sizeof(uint64_t);
     return (op == SOMA_OP_MEMORY_READ || op == SOMA_OP_MEMORY_SET || op == SOMA_OP_MEMORY_COPY ||

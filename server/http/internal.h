@@ -10,9 +10,11 @@
 #define SOMA_HTTP_INTERNAL_H
 
 #include "batch.h"
+#include "bodies.h"
 #include "config.h"
 #include "engine.h"
 #include "log.h"
+#include "mhd_receive.h"
 #include "wire.h"
 
 #include <microhttpd.h>
@@ -26,7 +28,6 @@
 #include <bsd/sys/tree.h>
 
 struct auth;
-struct bodies;
 struct snapshot;
 struct executor;
 struct idempotency;
@@ -147,7 +148,9 @@ struct request {
     struct soma_text session_id, key, authorization, content_type, accept;
     bool has_expect, is_chunked, is_head;
 
-    char *body; /* owned */
+    char *body;                 /* owned, or in pages */
+    struct body pages;          /* of a large body; owned; map NULL: none */
+    struct mhd_receive receive; /* of what is left of a large body */
     size_t body_len, body_capacity;
     uint64_t body_max, body_announced, body_received;
 

@@ -1,6 +1,8 @@
 /* The only file that knows how libmicrohttpd waits. */
 #include "mhd_wait.h"
 
+#include "mhd_receive.h"
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,6 +37,8 @@ static wait_fn *real_wait(void)
 
 int epoll_wait(int epfd, struct epoll_event *events, int max_events, int timeout)
 {
+    if (is_marked && mhd_receive_is_ahead())
+        return 0; /* there is work without asking */
     int count = real_wait()(epfd, events, max_events, was_full ? 0 : timeout);
     was_full = is_marked && count == max_events;
     return count;

@@ -66,9 +66,13 @@ size_t request_on_unescape(void *cls, struct MHD_Connection *mhd, char *text)
 static void drop_body(struct request *req)
 {
     req->body_len = 0;
+    mhd_receive_stop(&req->receive);
     if (req->body_capacity <= BODY_BYTES_KEPT)
         return;
-    bodies_give(req->conn->server->bodies, req->body, req->body_capacity);
+    if (req->pages.map != NULL)
+        bodies_give(req->conn->server->bodies, &req->pages);
+    else
+        free(req->body);
     req->body = NULL;
     req->body_capacity = 0;
 }
@@ -206,16 +210,17 @@ static enum MHD_Result on_header(struct request *req, const char *path, const ch
 
 /* ---- the body ---- */
 
-/* A body whose length is known to be large gets its memory at once. */
+/* A body whose length is known to be large gets its memory at once. The contents in a batch are at
+ * its end. */
 static bool take_body(struct request *req)
 {
-    size_t capacity;
-    void *body = bodies_take(req->conn->server->bodies, (size_t)req->body_announced, &capacity);
+    size_t bytes = (size_t)req->body_announced;
+    char *body = bodies_take(req->conn->server->bodies, bytes, !is_raw(req->route), &req->pages);
     if (body == NULL)
         return false;
     free(req->body);
     req->body = body;
-    req->body_capacity = capacity;
+    req->body_capacity = bytes;
     return true;
 }
 
@@ -253,6 +258,18 @@ static void answer_early(struct request *req)
     mhd_send_error(req->conn, &req->error);
 }
 
+/* A large body goes straight to its memory, but for what came with the header. */
+static void store(struct request *req, const char *data, size_t len)
+{
+    const struct connection *conn = req->conn;
+    if (!req->receive.is_active)
+        memcpy(req->body + req->body_len, data, len);
+    req->body_len += len;
+    if (!req->receive.is_active && req->pages.map != NULL && !conn->is_tls)
+        mhd_receive_start(&req->receive, conn->fd, req->body + req->body_len,
+                          (size_t)req->body_announced - req->body_len);
+}
+
 static enum MHD_Result on_body(struct request *req, const char *data, size_t len)
 {
     req->body_received += len;
@@ -267,8 +284,7 @@ static enum MHD_Result on_body(struct request *req, const char *data, size_t len
         refuse(req);
     }
     if (!req->is_refused) {
-        memcpy(req->body + req->body_len, data, len);
-        req->body_len += len;
+        store(req, data, len);
     } else if (req->body_received > DRAIN_BYTES_MAX + req->body_max) {
         answer_early(req); /* it does not end */
         return MHD_NO;

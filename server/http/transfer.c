@@ -5,6 +5,7 @@
 #include "sessions.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SNAPSHOT_BYTES (UINT64_C(1) << 17)
 #define GIVEN_BYTES ((uint64_t)BODIES_BYTES_MAX + 1) /* smaller bodies are used again */
@@ -14,7 +15,11 @@ enum soma_status transfer_prepare(struct request *req, bool sends_snapshot)
     struct soma_command *command = &req->command;
     uint64_t max = req->conn->server->max_body_bytes;
     char text[32];
-    command->gives_data = command->op == SOMA_OP_MEMORY_WRITE && command->data.len >= GIVEN_BYTES;
+    if (command->op == SOMA_OP_MEMORY_WRITE) {
+        command->gives_data = command->data.len >= GIVEN_BYTES;
+        command->gives_pages =
+            bodies_can_exchange(&req->pages, command->data.ptr, command->data.len);
+    }
     if (command->op != SOMA_OP_MEMORY_READ)
         return SOMA_OK;
     if (command->size > max)
@@ -28,6 +33,13 @@ enum soma_status transfer_prepare(struct request *req, bool sends_snapshot)
         return soma_fail(&req->error, SOMA_OUT_OF_MEMORY, "", "no memory to read contents");
     command->reads_apart = true;
     return SOMA_OK;
+}
+
+bool transfer_is_quick(const struct request *req, const struct soma_command *command)
+{
+    return command->op == SOMA_OP_MEMORY_WRITE && command->data.len <= BODIES_BYTES_MAX &&
+           command->ptr % (uint64_t)sysconf(_SC_PAGESIZE) == 0 &&
+           bodies_can_exchange(&req->pages, command->data.ptr, command->data.len);
 }
 
 void transfer_settle(struct request *req)

@@ -11,6 +11,10 @@
  * SOMA_OUT_OF_MEMORY. */
 enum soma_status transfer_prepare(struct request *req, bool sends_snapshot) SOMA_MUST_USE;
 
+/* Whether a command of the request is a write that is done, as far as can be told before it is
+ * applied, by exchanging pages, and that is over in a moment all the same when it is not. */
+bool transfer_is_quick(const struct request *req, const struct soma_command *command);
+
 /* With the session's lock held, once it was applied: req->snapshot, if there is one, shows what was
  * read; it is gone when that is in req->result, or nothing was read. */
 void transfer_settle(struct request *req);

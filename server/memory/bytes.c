@@ -10,6 +10,7 @@
 #include "bytes.h"
 
 #include "kernels.h"
+#include "pages.h"
 #include "random_numbers.h"
 #include "reduce.h"
 
@@ -59,6 +60,7 @@ struct bytes {
     struct window_tree windows;
     int physical_fd; /* a file of memory, for physical memory; -1: none yet */
     struct snapshot_list snapshots;
+    struct pages pages;            /* of ranges in private memory */
     const struct kernels *kernels; /* borrowed */
     uint64_t page_bytes;
     _Atomic uint64_t mapped_bytes;
@@ -127,6 +129,7 @@ static unsigned char *map_pages(struct bytes *bytes, uint64_t size_bytes)
 static void unmap_pages(struct bytes *bytes, unsigned char *host, uint64_t size_bytes)
 {
     (void)munmap(host, size_bytes);
+    pages_forget(&bytes->pages, host, size_bytes);
     atomic_fetch_sub_explicit(&bytes->mapped_bytes, size_bytes, memory_order_relaxed);
 }
 
@@ -437,6 +440,21 @@ static enum soma_status take_bytes(void *ctx, uint64_t address, void *from, uint
     return status;
 }
 
+/* The part of a page that is left at the end is copied. */
+static bool exchange_bytes(void *ctx, uint64_t address, void *from, uint64_t size_bytes)
+{
+    struct bytes *bytes = ctx;
+    uint64_t rest = size_bytes % bytes->page_bytes, whole = size_bytes - rest;
+    struct soma_error error;
+    void *host;
+    if (is_physical(address) || bytes_host(bytes, address, size_bytes, &host, &error) != SOMA_OK ||
+        (uintptr_t)host % bytes->page_bytes != 0 || (uintptr_t)from % bytes->page_bytes != 0 ||
+        !pages_exchange(&bytes->pages, host, from, whole))
+        return false;
+    memcpy((char *)host + whole, (char *)from + whole, rest);
+    return true;
+}
+
 static enum soma_status read_bytes(void *ctx, uint64_t address, void *to, uint64_t size_bytes,
                                    struct soma_error *error)
 {
@@ -518,6 +536,7 @@ struct bytes *bytes_create(const struct kernels *kernels)
     RB_INIT(&bytes->ranges);
     RB_INIT(&bytes->windows);
     TAILQ_INIT(&bytes->snapshots);
+    RB_INIT(&bytes->pages.seams);
     bytes->kernels = kernels;
     bytes->physical_fd = -1;
     bytes->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -556,7 +575,8 @@ struct engine_bytes bytes_table(struct bytes *bytes)
                                  .reduce = reduce,
                                  .random = make_random,
                                  .kernel = run_kernel,
-                                 .take = take_bytes};
+                                 .take = take_bytes,
+                                 .exchange = exchange_bytes};
 }
 
 uint64_t bytes_mapped(const struct bytes *bytes)

@@ -7,6 +7,7 @@
     S(http_commands)                                                                               \
     S(http_batch)                                                                                  \
     S(http_memory)                                                                                 \
+    S(http_upload)                                                                                 \
     S(http_kernels)                                                                                \
     S(http_sessions)                                                                               \
     S(http_waits)                                                                                  \

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define MIB UINT64_C(1048576)
@@ -212,6 +213,80 @@ static void test_resident_memory(void)
     bytes_destroy(f.bytes);
 }
 
+/* Contents in pages of their own, put to their place by exchange; whether that was possible. */
+static bool exchange(struct fixture *f, uint64_t address, const void *from, uint64_t size)
+{
+    char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CU_ASSERT_FATAL(pages != MAP_FAILED);
+    memcpy(pages, from, size);
+    bool is_done = f->table.exchange(f->table.ctx, address, pages, size);
+    EXPECT(is_done || memcmp(pages, from, size) == 0, "what was not exchanged is gone");
+    (void)munmap(pages, size);
+    return is_done;
+}
+
+static void test_exchange(void)
+{
+    static const struct {
+        uint64_t address, size;
+        bool is_done;
+    } rows[] = {
+        {64 * MIB, 2 * MIB, true},
+        {64 * MIB, 2 * MIB, true},
+        {66 * MIB + 4096, 2 * MIB + 4095, true}, /* the rest of a page */
+        {78 * MIB, 2 * MIB, true},               /* up to the end */
+        {64 * MIB + 512, 2 * MIB, false},
+        {78 * MIB + 4096, 2 * MIB, false},
+        {128 * MIB, 2 * MIB, true}, /* a range that has a mapping of its own */
+        {SOMA_PHYSICAL_BASE, 2 * MIB, false},
+    };
+    struct fixture f;
+    char *bytes = malloc(3 * MIB);
+    CU_ASSERT_FATAL(bytes != NULL);
+    set_up(&f);
+    reserve(&f, 64 * MIB, 16 * MIB);
+    reserve(&f, 128 * MIB, 128 * MIB);
+    reserve(&f, SOMA_PHYSICAL_BASE, 2 * MIB);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint64_t address = rows[i].address, size = rows[i].size;
+        fill(&f, address & ~(MIB - 1), 4096, 100);
+        memset(bytes, (int)i + 1, size);
+        EXPECT(exchange(&f, address, bytes, size) == rows[i].is_done, "row %zu", i);
+        EXPECT(!rows[i].is_done || is_filled(&f, address, size, (unsigned char)(i + 1)), "row %zu",
+               i);
+    }
+    EXPECT(is_filled(&f, 66 * MIB, 4096, 100) && is_filled(&f, 68 * MIB + 4096 + 4095, 4097, 0),
+           "its neighbours");
+    f.table.unmap(f.table.ctx, 64 * MIB, 2 * MIB);
+    EXPECT(is_filled(&f, 64 * MIB, 2 * MIB, 0), "unmapped");
+    f.table.release(f.table.ctx, 64 * MIB, 16 * MIB);
+    f.table.release(f.table.ctx, 128 * MIB, 128 * MIB);
+    bytes_destroy(f.bytes);
+    free(bytes);
+}
+
+/* A reader gets what was there before, wherever the pages are now. */
+static void test_exchange_under_a_snapshot(void)
+{
+    struct fixture f;
+    char *bytes = malloc(4 * MIB);
+    struct snapshot *snapshot = snapshot_create(4 * MIB);
+    CU_ASSERT_FATAL(bytes != NULL && snapshot != NULL);
+    set_up(&f);
+    reserve(&f, 64 * MIB, 16 * MIB);
+    fill(&f, 64 * MIB, 4 * MIB, 1);
+    bytes_attach(f.bytes, snapshot, 64 * MIB);
+    memset(bytes, 2, 4 * MIB);
+    EXPECT(exchange(&f, 65 * MIB, bytes, 2 * MIB), "refused");
+    EXPECT(is_filled(&f, 65 * MIB, 2 * MIB, 2), "contents");
+    EXPECT(snapshot_read(snapshot, 0, bytes, 4 * MIB) && bytes[0] == 1 &&
+               memcmp(bytes, bytes + 1, 4 * MIB - 1) == 0,
+           "other bytes");
+    snapshot_release(snapshot);
+    bytes_destroy(f.bytes);
+    free(bytes);
+}
+
 /* A plain array and the real thing, step by step. */
 static void test_against_an_array(void)
 {
@@ -228,7 +303,16 @@ static void test_against_an_array(void)
         uint64_t last = at > to ? at : to;
         uint64_t size = 1 + random_below(&random, SIZE - last < 100000 ? SIZE - last : 100000);
         uint8_t value = (uint8_t)random_below(&random, 4);
-        switch (random_below(&random, 4)) {
+        switch (random_below(&random, 5)) {
+        case 4:
+            at = at / 4096 * 4096;
+            memset(buf, value + 10, size);
+            memcpy(model + at, buf, size);
+            if (size >= 4096)
+                EXPECT(exchange(&f, base + at, buf, size), "step %u", i);
+            else
+                CU_ASSERT(f.table.write(f.table.ctx, base + at, buf, size, &f.error) == SOMA_OK);
+            break;
         case 0:
             fill(&f, base + at, size, value);
             memset(model + at, value, size);
@@ -261,6 +345,8 @@ static const struct soma_test tests[] = {
     {"a range over a window's end", test_range_over_a_window},
     {"no address space", test_no_address_space},
     {"resident memory", test_resident_memory},
+    {"exchange", test_exchange},
+    {"exchange under a snapshot", test_exchange_under_a_snapshot},
     {"against an array", test_against_an_array},
     {NULL, NULL},
 };
