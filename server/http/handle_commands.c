@@ -196,6 +196,16 @@ static void append_outcome(struct request *req, const struct wire_value *element
     }
 }
 
+/* The connection ended at a wait that was over: nothing behind it is run, and whoever sends the key
+ * again hears so. */
+static void append_cut(struct request *req)
+{
+    req->status = soma_fail(&req->error, SOMA_CLIENT_GONE, "",
+                            "the client closed its connection while the request waited: this "
+                            "command and those behind it were not run");
+    append_outcome(req, NULL);
+}
+
 static enum step execute(struct request *req)
 {
     struct batch *batch = &req->batch;
@@ -219,6 +229,8 @@ static enum step execute(struct request *req)
             stops || req->is_cut || batch->writer.failed || req->status == SOMA_CONTENT_TOO_LARGE;
         batch->next = stops ? batch->end : wire_next(element);
         req->is_abandoned = is_cut && batch->completed == 0;
+        if (req->is_cut && req->status == SOMA_OK && wire_next(element) < batch->end)
+            append_cut(req);
     }
     return STEP_DONE;
 }

@@ -173,6 +173,39 @@ static bool two_wait(void *ctx)
     return fixture_metric(f->client, "soma_requests_waiting") == 2;
 }
 
+/* The client of a list goes away at its wait, which is over soon: whoever comes with its key hears
+ * what was run, and whether the rest was. */
+static void test_left_in_a_list(void)
+{
+    enum { ROUNDS = 20 };
+    static const char body[] = "{\"commands\":[{\"op\":\"stream.create\"},{\"op\":"
+                               "\"stream.synchronize\",\"stream\":1},{\"op\":\"stream.create\"}]}";
+    static char request[1024], text[RAW_BYTES];
+    struct fixture f;
+    fixture_start(&f, NULL);
+    fixture_block_stream(&f);
+    for (int i = 0; i < ROUNDS; i++) {
+        (void)snprintf(request, sizeof(request),
+                       "POST /v1/commands HTTP/1.1\r\n" HOST "Connection: close\r\n"
+                       "Idempotency-Key: %d\r\nContent-Length: %zu\r\n\r\n%s",
+                       i, strlen(body), body);
+        int first = raw_connect(soma_server_port(f.server, 0));
+        int second = raw_connect(soma_server_port(f.server, 0));
+        EXPECT(raw_send_text(first, request) && raw_send_text(second, request), "send");
+        EXPECT(wait_until(two_wait, &f), "not both wait");
+        (void)close(first);
+        sleep_ms(20);
+        fixture_do(f.client, "POST", "/v1/devices/0/events/1:record", "{\"stream\":0}", 204);
+        EXPECT(raw_read(second, text, NULL, 5000) && raw_status(text) == 200 &&
+                   (strstr(text, "CLIENT_GONE") != NULL || strstr(text, "\"completed\":3") != NULL),
+               "round %d: %s", i, text);
+        (void)close(second);
+        fixture_do(f.client, "POST", "/v1/devices/0/events/1:reset", "{\"stream\":0}", 204);
+        fixture_do(f.client, "POST", "/v1/devices/0/streams/1:waitEvent", "{\"event\":1}", 204);
+    }
+    fixture_stop(&f);
+}
+
 /* The client of the first goes away: its key is free again, and the next one runs. */
 static void test_abandoned(void)
 {
@@ -196,8 +229,12 @@ static void test_abandoned(void)
 }
 
 static const struct soma_test tests[] = {
-    {"replay", test_replay},       {"rules", test_rules},
-    {"race", test_race},           {"behind a wait", test_behind_a_wait},
-    {"abandoned", test_abandoned}, {NULL, NULL},
+    {"replay", test_replay},
+    {"rules", test_rules},
+    {"race", test_race},
+    {"behind a wait", test_behind_a_wait},
+    {"abandoned", test_abandoned},
+    {"left in a list", test_left_in_a_list},
+    {NULL, NULL},
 };
 const struct soma_suite suite_http_idempotency = {"http_idempotency", tests};
