@@ -112,9 +112,25 @@ static bool is_earlier(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
+/* Ask the service whether it lives; when it does not, the pipeline breaks off. A batch on its way
+ * would find out by itself. Lock held, given up meanwhile. */
+static void probe_service(struct client_pipeline *pipeline)
+{
+    if (pipeline->is_sending)
+        return;
+    pipeline->is_sending = true;
+    (void)pthread_mutex_unlock(&pipeline->lock);
+    aclError error = client_probe(pipeline->endpoint, &pipeline->connection);
+    (void)pthread_mutex_lock(&pipeline->lock);
+    pipeline->is_sending = false;
+    if (error != ACL_SUCCESS && !pipeline_is_over(pipeline))
+        (void)pipeline_break_off(pipeline, error, client_error_rest());
+    (void)pthread_cond_broadcast(&pipeline->changed);
+}
+
 /* Wait for the copy to change. A wait may last for ever, so now and then the service is asked
- * whether it lives; when it does not, the pipeline breaks off. Half of the timeout passes before
- * that and half is the probe's. limit NULL: none. Returns whether the limit has come. */
+ * whether it lives: half of the timeout passes before that and half is the probe's. limit NULL:
+ * none. Returns whether the limit has come. */
 static bool wait_for_change(struct client_pipeline *pipeline, const struct timespec *limit)
 {
     struct timespec probe = in_ms(((uint64_t)pipeline->endpoint->timeout_ms + 1) / 2);
@@ -123,11 +139,7 @@ static bool wait_for_change(struct client_pipeline *pipeline, const struct times
         pthread_cond_timedwait(&pipeline->changed, &pipeline->lock, is_limit ? limit : &probe);
     if (code != ETIMEDOUT || is_limit)
         return code == ETIMEDOUT;
-    (void)pthread_mutex_unlock(&pipeline->lock);
-    aclError error = client_probe(pipeline->endpoint);
-    (void)pthread_mutex_lock(&pipeline->lock);
-    if (error != ACL_SUCCESS && !pipeline_is_over(pipeline))
-        (void)pipeline_break_off(pipeline, error, client_error_rest());
+    probe_service(pipeline);
     return false;
 }
 

@@ -45,10 +45,12 @@ aclError client_send(const struct client_endpoint *endpoint, const struct client
     return send(endpoint, request, key, answer);
 }
 
-aclError client_probe(const struct client_endpoint *endpoint)
+aclError client_probe(const struct client_endpoint *endpoint, struct client_connection **connection)
 {
-    struct client_request request = {
-        .method = SOMA_METHOD_GET, .path = "/livez", .patience_ms = (endpoint->timeout_ms + 1) / 2};
+    struct client_request request = {.method = SOMA_METHOD_GET,
+                                     .path = "/livez",
+                                     .patience_ms = (endpoint->timeout_ms + 1) / 2,
+                                     .connection = connection};
     struct client_answer answer;
     return client_send(endpoint, &request, &answer);
 }

@@ -57,8 +57,10 @@ aclError client_send(const struct client_endpoint *endpoint, const struct client
                      struct client_answer *answer) SOMA_MUST_USE;
 
 /* Ask the service whether it lives, for half of the timeout at most.
+ *   connection  as in struct client_request
  * ACL_SUCCESS whatever it answers; 507901. */
-aclError client_probe(const struct client_endpoint *endpoint) SOMA_MUST_USE;
+aclError client_probe(const struct client_endpoint *endpoint,
+                      struct client_connection **connection) SOMA_MUST_USE;
 
 /* Tests put another transport in place of libcurl; NULL: libcurl. Not while a request runs. */
 typedef aclError client_send_fn(const struct client_endpoint *endpoint,

@@ -353,27 +353,30 @@ static int allocate_once(void)
 
 struct starved {
     aclrtContext context;
-    aclrtStream stream;
-    aclError error;
+    aclrtStream stream, blocked;
 };
 
 static void *synchronize(void *user)
 {
     struct starved *starved = user;
     NEED(ACL_SUCCESS, aclrtSetCurrentContext(starved->context));
-    starved->error = aclrtSynchronizeStream(starved->stream);
+    aclError error = aclrtSynchronizeStream(starved->stream);
     const char *text = aclGetRecentErrMsg();
-    (void)printf("starved: %d: %s\n", starved->error, text != NULL ? text : "-");
+    (void)printf("starved: %d: %s\n", error, text != NULL ? text : "-");
+    (void)printf("waited: %d\n", aclrtSynchronizeStreamWithTimeout(starved->blocked, 800));
     return NULL;
 }
 
-/* A new thread calls while the process can have no further descriptor; then it can again. */
+/* A new thread calls while the process can have no further descriptor, and waits for longer than
+ * the service may be silent; then it can again. */
 static int starve(void)
 {
-    struct starved starved = {.error = -1};
+    struct starved starved;
     pthread_t thread;
     int fds[256], count = 0;
+    (void)setenv("SOMA_TIMEOUT_MS", "500", 1);
     begin();
+    starved.blocked = make_blocked_stream();
     NEED(ACL_SUCCESS, aclrtGetCurrentContext(&starved.context));
     NEED(ACL_SUCCESS, aclrtCreateStream(&starved.stream));
     NEED(ACL_SUCCESS, aclrtSynchronizeStream(starved.stream));

@@ -317,7 +317,8 @@ static void test_no_further_descriptor(void)
 {
     static const struct {
         const char *variable, *says;
-    } rows[] = {{"SOMA_PIPELINE=1", "starved: 0: -"}, {"SOMA_PIPELINE=0", "ulimit -n"}};
+    } rows[] = {{"SOMA_PIPELINE=1", "starved: 0: -\nwaited: 507046\n"},
+                {"SOMA_PIPELINE=0", "ulimit -n"}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct somad_process somad;
         struct program program;
