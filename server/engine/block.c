@@ -19,6 +19,14 @@ bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates)
         engine->spare_blocks = block;
         engine->spare_block_count++;
     }
+    while (engine->spare_idle_count < blocks) {
+        struct idle *idle = engine_alloc(engine, sizeof(*idle));
+        if (idle == NULL)
+            return false;
+        idle->next_spare = engine->spare_idles;
+        engine->spare_idles = idle;
+        engine->spare_idle_count++;
+    }
     while (engine->spare_late_count < lates) {
         struct late *late = engine_alloc(engine, sizeof(*late));
         if (late == NULL)
@@ -61,6 +69,27 @@ static void block_put_spare(struct engine *engine, struct block *block)
     engine->spare_block_count++;
 }
 
+/* The block is BUSY no longer, or new: it gets what such blocks have. */
+static void idle_take_spare(struct engine *engine, struct block *block)
+{
+    struct idle *idle = engine->spare_idles;
+    engine->spare_idles = idle->next_spare;
+    engine->spare_idle_count--;
+    *idle = (struct idle){.block = block};
+    block->idle = idle;
+}
+
+static void idle_put_spare(struct engine *engine, struct idle *idle)
+{
+    if (engine->spare_idle_count >= SPARES_KEPT) {
+        engine_free(engine, idle);
+        return;
+    }
+    idle->next_spare = engine->spare_idles;
+    engine->spare_idles = idle;
+    engine->spare_idle_count++;
+}
+
 struct late *late_take_spare(struct engine *engine)
 {
     struct late *late = engine->spare_lates;
@@ -92,6 +121,11 @@ void spares_clear(struct engine *engine)
         engine->spare_blocks = block->next;
         engine_free(engine, block);
     }
+    while (engine->spare_idles != NULL) {
+        struct idle *idle = engine->spare_idles;
+        engine->spare_idles = idle->next_spare;
+        engine_free(engine, idle);
+    }
     while (engine->spare_nodes.first != NULL)
         engine_free(engine, radix_spares_take(&engine->spare_nodes));
     while (engine->spare_lates != NULL) {
@@ -99,7 +133,7 @@ void spares_clear(struct engine *engine)
         engine->spare_lates = late->next_spare;
         engine_free(engine, late);
     }
-    engine->spare_block_count = engine->spare_late_count = 0;
+    engine->spare_block_count = engine->spare_idle_count = engine->spare_late_count = 0;
 }
 
 /* ---- lists ---- */
@@ -145,14 +179,14 @@ static void set_goes_on(struct block *block, bool goes_on)
 
 static void run_insert(struct block *first, uint64_t size)
 {
-    tree_insert(&first->list->runs, &first->in_runs, size, first->address);
+    tree_insert(&first->idle->list->runs, &first->idle->in_runs, size, first->address);
 }
 
 /* Take the run out; returns its size. */
 static uint64_t run_remove(struct block *first)
 {
-    tree_remove(&first->list->runs, &first->in_runs);
-    return first->in_runs.major;
+    tree_remove(&first->idle->list->runs, &first->idle->in_runs);
+    return first->idle->in_runs.major;
 }
 
 /* The first block of the run that a CACHED block belongs to. */
@@ -166,12 +200,12 @@ static void run_join(struct block *block)
 {
     struct block *first = block;
     uint64_t size = block->size;
-    if (block_is_cached_in(block->previous, block->list)) {
+    if (block_is_cached_in(block->previous, block->idle->list)) {
         first = run_first(block->previous);
         size += run_remove(first);
         set_goes_on(block, true);
     }
-    if (block_is_cached_in(block->next, block->list)) {
+    if (block_is_cached_in(block->next, block->idle->list)) {
         size += run_remove(block->next);
         set_goes_on(block->next, true);
     }
@@ -215,15 +249,15 @@ static void enter(struct block *block)
 {
     struct pool *pool = block->pool;
     if (block->state == SOMA_BLOCK_STATE_FREE) {
-        block->by_size.weight = 0;
-        tree_insert(&pool->free_blocks, &block->by_size, block->size, block->address);
+        block->idle->by_size.weight = 0;
+        tree_insert(&pool->free_blocks, &block->idle->by_size, block->size, block->address);
         pool->free_bytes += block->size;
     } else if (block->state == SOMA_BLOCK_STATE_CACHED) {
-        block->by_size.weight = block->position;
-        tree_insert(&block->list->blocks, &block->by_size, block->size, block->address);
+        block->idle->by_size.weight = block->idle->position;
+        tree_insert(&block->idle->list->blocks, &block->idle->by_size, block->size, block->address);
         pool->cached_bytes += block->size;
-        block->list->bytes += block->size;
-        block->list->stream->cached_blocks++;
+        block->idle->list->bytes += block->size;
+        block->idle->list->stream->cached_blocks++;
     }
 }
 
@@ -232,27 +266,28 @@ static void leave(struct block *block)
 {
     struct pool *pool = block->pool;
     if (block->state == SOMA_BLOCK_STATE_FREE) {
-        tree_remove(&pool->free_blocks, &block->by_size);
+        tree_remove(&pool->free_blocks, &block->idle->by_size);
         pool->free_bytes -= block->size;
     } else if (block->state == SOMA_BLOCK_STATE_CACHED) {
-        tree_remove(&block->list->blocks, &block->by_size);
+        tree_remove(&block->idle->list->blocks, &block->idle->by_size);
         pool->cached_bytes -= block->size;
-        block->list->bytes -= block->size;
-        block->list->stream->cached_blocks--;
+        block->idle->list->bytes -= block->size;
+        block->idle->list->stream->cached_blocks--;
     }
 }
 
 /* A CACHED block is about to become something else: drop what only CACHED blocks have. */
 static void forget_free(struct engine *engine, struct block *block)
 {
-    struct cached_list *list = block->list;
-    vclock_unref(engine, block->clock);
-    point_unref(engine, block->point);
-    block->clock = NULL;
-    block->point = NULL;
-    block->list = NULL;
-    late_put_spare(engine, block->late);
-    block->late = NULL;
+    struct idle *idle = block->idle;
+    struct cached_list *list = idle->list;
+    vclock_unref(engine, idle->clock);
+    point_unref(engine, idle->point);
+    idle->clock = NULL;
+    idle->point = NULL;
+    idle->list = NULL;
+    late_put_spare(engine, idle->late);
+    idle->late = NULL;
     if (list != NULL && list->bytes == 0 && !list->stream->is_alive) {
         struct stream *stream = list->stream;
         cached_list_free(engine, block->pool, list);
@@ -353,6 +388,7 @@ void blocks_init(struct engine *engine, struct pool *pool)
     block->address = pool->base;
     block->size = pool->max_size;
     block->state = SOMA_BLOCK_STATE_FREE;
+    idle_take_spare(engine, block);
     radix_insert(&pool->blocks, 0, block, &engine->spare_nodes);
     enter(block);
 }
@@ -365,7 +401,10 @@ void blocks_clear(struct engine *engine, struct pool *pool)
         next = block->next;
         leave(block);
         address_forget(engine, block);
-        forget_free(engine, block);
+        if (block->state != SOMA_BLOCK_STATE_BUSY) {
+            forget_free(engine, block);
+            engine_free(engine, block->idle);
+        }
         engine_free(engine, block);
     }
     while ((node = tree_first(&pool->cached_lists)) != NULL)
@@ -379,7 +418,7 @@ void blocks_clear(struct engine *engine, struct pool *pool)
 
 bool block_is_cached_in(const struct block *block, const struct cached_list *list)
 {
-    return block != NULL && block->state == SOMA_BLOCK_STATE_CACHED && block->list == list;
+    return block != NULL && block->state == SOMA_BLOCK_STATE_CACHED && block->idle->list == list;
 }
 
 struct block *block_split_low(struct engine *engine, struct block *block, uint64_t size)
@@ -388,14 +427,18 @@ struct block *block_split_low(struct engine *engine, struct block *block, uint64
         return block;
     leave(block);
     struct block *low = cut_low(engine, block, size);
+    idle_take_spare(engine, low);
     if (block->state == SOMA_BLOCK_STATE_CACHED) {
+        struct idle *idle = low->idle;
+        *idle = *block->idle;
+        idle->block = low;
+        (void)vclock_ref(idle->clock);
+        (void)point_ref(idle->point);
+        if (idle->late != NULL)
+            idle->late = late_take_spare(engine);
         if (!low->goes_on)
-            tree_replace(&low->list->runs, &block->in_runs, &low->in_runs);
+            tree_replace(&idle->list->runs, &block->idle->in_runs, &idle->in_runs);
         set_goes_on(block, true);
-        (void)vclock_ref(low->clock);
-        (void)point_ref(low->point);
-        if (block->late != NULL)
-            low->late = late_take_spare(engine);
     }
     enter(low);
     enter(block);
@@ -418,10 +461,12 @@ static void swallow(struct engine *engine, struct block *block, struct block *ne
         block->address = neighbour->address;
         block->goes_on = neighbour->goes_on;
         if (block->state == SOMA_BLOCK_STATE_CACHED && !block->goes_on)
-            tree_replace(&block->list->runs, &neighbour->in_runs, &block->in_runs);
+            tree_replace(&block->idle->list->runs, &neighbour->idle->in_runs,
+                         &block->idle->in_runs);
     }
-    neighbour->list = NULL;
+    neighbour->idle->list = NULL;
     forget_free(engine, neighbour);
+    idle_put_spare(engine, neighbour->idle);
     block_put_spare(engine, neighbour);
 }
 
@@ -434,24 +479,22 @@ struct block *block_take_low(struct engine *engine, struct block *block, uint64_
     if (block->size > size) {
         rest = block;
         block = cut_low(engine, rest, size);
-        block->clock = NULL;
-        block->point = NULL;
-        block->late = NULL;
-        block->list = NULL;
+    } else {
+        while (block->size < size && block->next->size <= size - block->size)
+            swallow(engine, block, block->next);
+        if (block->size < size) {
+            rest = block->next;
+            leave(rest);
+            take_from_next(engine, block, size - block->size);
+        }
+        forget_free(engine, block);
+        idle_put_spare(engine, block->idle);
     }
-    while (block->size < size && block->next->size <= size - block->size)
-        swallow(engine, block, block->next);
-    if (block->size < size) {
-        rest = block->next;
-        leave(rest);
-        take_from_next(engine, block, size - block->size);
-    }
+    block->state = SOMA_BLOCK_STATE_BUSY;
     if (rest != NULL)
         enter(rest);
     if (is_cached && block->address + size < run_end)
         run_begin(block->next, run_end);
-    block->state = SOMA_BLOCK_STATE_BUSY;
-    forget_free(engine, block);
     return block;
 }
 
@@ -459,8 +502,8 @@ static bool is_same_free(const struct block *a, const struct block *b)
 {
     return a != NULL && a->state == b->state &&
            (a->state == SOMA_BLOCK_STATE_FREE ||
-            (a->state == SOMA_BLOCK_STATE_CACHED && a->list == b->list &&
-             a->position == b->position));
+            (a->state == SOMA_BLOCK_STATE_CACHED && a->idle->list == b->idle->list &&
+             a->idle->position == b->idle->position));
 }
 
 /* Enter a block, one with the neighbours that it belongs to. */
@@ -477,13 +520,14 @@ static void enter_merged(struct engine *engine, struct block *block)
 
 void block_set_cached(struct engine *engine, struct block *block, const struct freed *freed)
 {
+    idle_take_spare(engine, block);
     block->state = SOMA_BLOCK_STATE_CACHED;
-    block->list = freed->list;
-    block->position = freed->position;
-    block->freed_ns = freed->freed_ns;
-    block->point = freed->point;
-    block->late = freed->late;
-    block->clock = vclock_ref(freed->list->stream->clock);
+    block->idle->list = freed->list;
+    block->idle->position = freed->position;
+    block->idle->freed_ns = freed->freed_ns;
+    block->idle->point = freed->point;
+    block->idle->late = freed->late;
+    block->idle->clock = vclock_ref(freed->list->stream->clock);
     enter_merged(engine, block);
 }
 
@@ -491,17 +535,19 @@ void block_set_free(struct engine *engine, struct block *block, uint64_t now_ns)
 {
     struct late *late = NULL;
     if (block->state == SOMA_BLOCK_STATE_CACHED &&
-        !point_is_over(block->point, block->freed_ns, now_ns)) {
-        late = block->late;
-        block->late = NULL;
+        !point_is_over(block->idle->point, block->idle->freed_ns, now_ns)) {
+        late = block->idle->late;
+        block->idle->late = NULL;
         late->size = block->size;
-        late->time_ns = block->freed_ns;
-        late->point = point_ref(block->point);
+        late->time_ns = block->idle->freed_ns;
+        late->point = point_ref(block->idle->point);
         tree_insert(&block->pool->lates, &late->by_address, block->address, 0);
     }
     if (block->state == SOMA_BLOCK_STATE_CACHED)
         run_leave(block);
     leave(block);
+    if (block->state == SOMA_BLOCK_STATE_BUSY)
+        idle_take_spare(engine, block);
     forget_free(engine, block);
     block->state = SOMA_BLOCK_STATE_FREE;
     enter_merged(engine, block);
@@ -535,5 +581,5 @@ struct block *cached_walk_next(struct cached_walk *walk)
     struct tree_node *head = list->head;
     tree_remove(&walk->heads, first);
     walk_to(walk, list, tree_next(head));
-    return TREE_ENTRY(head, struct block, by_size);
+    return TREE_ENTRY(head, struct idle, by_size)->block;
 }

@@ -26,16 +26,16 @@ struct block_sums {
 /* A CACHED block begins a run when it does not go on one; the run has the bytes of its blocks. */
 static bool check_run(const struct block *block, struct block_sums *sums)
 {
-    bool goes_on = block_is_cached_in(block->previous, block->list);
+    bool goes_on = block_is_cached_in(block->previous, block->idle->list);
     if (block->goes_on != goes_on)
         return false;
     if (goes_on)
         return true;
     uint64_t bytes = 0;
-    for (const struct block *at = block; block_is_cached_in(at, block->list); at = at->next)
+    for (const struct block *at = block; block_is_cached_in(at, block->idle->list); at = at->next)
         bytes += at->size;
     sums->runs++;
-    return tree_find(&block->list->runs, bytes, block->address) == &block->in_runs;
+    return tree_find(&block->idle->list->runs, bytes, block->address) == &block->idle->in_runs;
 }
 
 /* A block is found where it starts and by its end, and a mark there says that it goes on no run. */
@@ -44,6 +44,7 @@ static bool check_place(const struct pool *pool, const struct block *block)
     uint64_t number = block_number(block), granules = block->size / SOMA_GRANULE_BYTES;
     return (block->next == NULL || block->next->previous == block) &&
            (!block->goes_on || block->state == SOMA_BLOCK_STATE_CACHED) &&
+           (block->state == SOMA_BLOCK_STATE_BUSY || block->idle->block == block) &&
            radix_find(&pool->blocks, number) == block &&
            radix_floor(&pool->blocks, number + granules - 1) == block &&
            (radix_floor_marked(&pool->blocks, number) == block) == !block->goes_on;
@@ -68,11 +69,12 @@ static bool check_block(const struct pool *pool, const struct block *block, stru
     case SOMA_BLOCK_STATE_CACHED:
         sums->cached_bytes += block->size;
         sums->listed++;
-        if (next != NULL && next->state == block->state && next->list == block->list &&
-            next->position == block->position)
+        if (next != NULL && next->state == block->state && next->idle->list == block->idle->list &&
+            next->idle->position == block->idle->position)
             return fault(finding, "two neighbouring CACHED blocks of one free", "pool", pool->id);
-        if (tree_find(&block->list->blocks, block->size, block->address) != &block->by_size ||
-            block->by_size.weight != block->position)
+        if (tree_find(&block->idle->list->blocks, block->size, block->address) !=
+                &block->idle->by_size ||
+            block->idle->by_size.weight != block->idle->position)
             return fault(finding, "a CACHED block is not in its list", "pool", pool->id);
         if (!check_run(block, sums))
             return fault(finding, "a CACHED block is not in its run", "pool", pool->id);

@@ -36,21 +36,26 @@ static uint64_t opportunistic_limit(const struct request *request, const struct 
     return list->stream->done_position + 1;
 }
 
-/* The better of two blocks: smaller, then lower. NULL is worst. */
-static struct block *better(struct block *a, struct block *b)
+/* The better of two nodes of blocks by size: smaller, then lower. NULL is worst. */
+static struct tree_node *better(struct tree_node *a, struct tree_node *b)
 {
     if (a == NULL || b == NULL)
         return a == NULL ? b : a;
-    if (a->size != b->size)
-        return a->size < b->size ? a : b;
-    return a->address < b->address ? a : b;
+    if (a->major != b->major)
+        return a->major < b->major ? a : b;
+    return a->minor < b->minor ? a : b;
+}
+
+static struct block *block_by_size(const struct tree_node *node)
+{
+    return node == NULL ? NULL : TREE_ENTRY(node, struct idle, by_size)->block;
 }
 
 /* Best fit among what other streams freed, by event order or by completion. */
 static struct block *find_of_others(const struct call *call, const struct request *request,
                                     enum soma_reuse kind)
 {
-    struct block *best = NULL;
+    struct tree_node *best = NULL;
     for (struct tree_node *node = tree_first(&request->pool->cached_lists); node != NULL;
          node = tree_next(node)) {
         const struct cached_list *list = TREE_ENTRY(node, struct cached_list, by_stream);
@@ -59,23 +64,21 @@ static struct block *find_of_others(const struct call *call, const struct reques
         uint64_t limit = kind == SOMA_REUSE_EVENT
                              ? event_limit(request, list)
                              : opportunistic_limit(request, list, call->now_ns);
-        struct tree_node *found = tree_ceil_below(&list->blocks, request->size, limit);
-        best = better(best, TREE_ENTRY(found, struct block, by_size));
+        best = better(best, tree_ceil_below(&list->blocks, request->size, limit));
     }
-    return best;
+    return block_by_size(best);
 }
 
 /* Best fit among all that is cached. */
 static struct block *find_any(const struct request *request)
 {
-    struct block *best = NULL;
+    struct tree_node *best = NULL;
     for (struct tree_node *node = tree_first(&request->pool->cached_lists); node != NULL;
          node = tree_next(node)) {
         const struct cached_list *list = TREE_ENTRY(node, struct cached_list, by_stream);
-        struct tree_node *found = tree_ceil(&list->blocks, request->size);
-        best = better(best, TREE_ENTRY(found, struct block, by_size));
+        best = better(best, tree_ceil(&list->blocks, request->size));
     }
-    return best;
+    return block_by_size(best);
 }
 
 /* Step (a): when the stream has freed a block that is large enough, the first block of the run that
@@ -86,10 +89,12 @@ static struct block *find_own(const struct request *request)
     const struct cached_list *own = cached_list_of(request->pool, request->stream->key);
     if (own == NULL)
         return NULL;
-    struct block *first = TREE_ENTRY(tree_ceil(&own->runs, request->size), struct block, in_runs);
-    if (first == NULL || first->size >= request->size)
-        return first;
-    return tree_last(&own->blocks)->major >= request->size ? first : NULL;
+    const struct tree_node *run = tree_ceil(&own->runs, request->size);
+    if (run == NULL)
+        return NULL;
+    struct block *first = TREE_ENTRY(run, struct idle, in_runs)->block;
+    bool has_one = first->size >= request->size || tree_last(&own->blocks)->major >= request->size;
+    return has_one ? first : NULL;
 }
 
 /* Steps (a) to (d). */
@@ -162,14 +167,15 @@ static bool waits_add(struct engine *engine, struct waits *waits, struct point *
  * behind a pending wait has learned what came with the record: its point knows. */
 static bool waits_add_edge(struct engine *engine, struct waits *waits, const struct block *block)
 {
-    struct vclock *known = block->point != NULL ? block->point->clock : block->clock;
+    struct vclock *known =
+        block->idle->point != NULL ? block->idle->point->clock : block->idle->clock;
     struct vclock *joined;
-    if (!vclock_join(engine, waits->clock, known, block->list->stream->key, block->position + 1,
-                     waits->sub.stream->key, &joined))
+    if (!vclock_join(engine, waits->clock, known, block->idle->list->stream->key,
+                     block->idle->position + 1, waits->sub.stream->key, &joined))
         return false;
     vclock_unref(engine, waits->clock);
     waits->clock = joined;
-    return waits_add(engine, waits, block->point, block->freed_ns);
+    return waits_add(engine, waits, block->idle->point, block->idle->freed_ns);
 }
 
 /* Memory that was released before its free had completed and that lies in the range. It comes
@@ -269,7 +275,7 @@ static struct block *find_free(const struct request *request)
     const struct pool *pool = request->pool;
     if (pool->on_demand && device_free_bytes(pool->device) < request->size)
         return NULL;
-    return TREE_ENTRY(tree_ceil(&pool->free_blocks, request->size), struct block, by_size);
+    return block_by_size(tree_ceil(&pool->free_blocks, request->size));
 }
 
 enum claim { CLAIM_NONE, CLAIM_OWN, CLAIM_BY_WAITING };
@@ -278,9 +284,9 @@ enum claim { CLAIM_NONE, CLAIM_OWN, CLAIM_BY_WAITING };
 static enum claim claim_on(const struct call *call, const struct request *request,
                            const struct block *block)
 {
-    const struct cached_list *list = block->list;
-    if (list->stream == request->stream || block->position < event_limit(request, list) ||
-        block->position < opportunistic_limit(request, list, call->now_ns))
+    const struct cached_list *list = block->idle->list;
+    if (list->stream == request->stream || block->idle->position < event_limit(request, list) ||
+        block->idle->position < opportunistic_limit(request, list, call->now_ns))
         return CLAIM_OWN;
     return is_on(request->pool, SOMA_POOL_ATTRIBUTE_REUSE_ALLOW_INTERNAL_DEPENDENCIES)
                ? CLAIM_BY_WAITING

@@ -313,7 +313,7 @@ enum soma_status pool_segments(struct call *call)
         bool busy = block->state == SOMA_BLOCK_STATE_BUSY;
         uint64_t stream = busy ? block->stream_id : SOMA_NONE;
         if (block->state == SOMA_BLOCK_STATE_CACHED)
-            stream = block->list->stream->id;
+            stream = block->idle->list->stream->id;
         segments[filled++] = (struct soma_segment){block->address, block->size, (int)block->state,
                                                    stream, busy ? block->requested_size : 0};
     }

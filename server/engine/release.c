@@ -38,6 +38,8 @@ enum soma_status pool_free_now(struct call *call, struct pool *pool, uint64_t ad
     struct block *block = find_busy(call, pool, address);
     if (block == NULL)
         return call->error->status;
+    if (!blocks_reserve(engine, 1, 0))
+        return engine_no_memory(call);
     count_free(pool, block);
     pool->unmapped_total += block->size;
     if (pool->on_demand)

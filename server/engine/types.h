@@ -161,27 +161,37 @@ struct late {
     struct point *point; /* NULL: time_ns holds */
 };
 
-/* What its neighbours ask for stands first, in one cache line. */
+/* A part of a pool. Small, because most blocks of a busy program are BUSY. */
 struct block {
     struct block *previous, *next; /* neighbours in the pool; NULL: the pool ends here */
     struct pool *pool;
     uint64_t address, size;
     enum soma_block_state state;
     bool goes_on; /* CACHED: its run began before it; then it has no mark in pool.blocks */
-    /* BUSY */
-    uint64_t requested_size;
-    uint64_t stream_id;    /* stream that allocated it */
-    uint64_t allocated_by; /* number of the command */
+    union {
+        struct { /* BUSY */
+            uint64_t requested_size;
+            uint64_t stream_id;    /* stream that allocated it */
+            uint64_t allocated_by; /* number of the command */
+        };
+        struct idle *idle; /* FREE, CACHED; owned */
+    };
+};
+
+/* What only blocks have that are not BUSY. */
+struct idle {
+    struct block *block;
+    struct idle *next_spare;
+    struct tree_node by_size; /* FREE: in pool.free_blocks; CACHED: in cached_list.blocks, weight:
+                                 position */
     /* CACHED */
+    struct tree_node in_runs; /* first of its run: in cached_list.runs */
     struct cached_list *list;
     uint64_t position; /* of the free on its stream */
     uint64_t freed_ns; /* when the free completes; with a point, as that says */
     struct point *point;
     struct vclock *clock; /* what the freeing stream knew there */
     struct late *late;    /* at hand for a release before freed_ns; NULL: completed when freed */
-    struct tree_node by_size; /* FREE: in pool.free_blocks; CACHED: in cached_list.blocks, weight:
-                                 position */
-    struct tree_node in_runs; /* CACHED, first of its run: in cached_list.runs */
 };
 
 /* CACHED blocks of one pool that one stream freed. */
@@ -396,6 +406,8 @@ struct engine {
     struct space contents;      /* for physical.contents */
     struct block *spare_blocks; /* by next */
     size_t spare_block_count;
+    struct idle *spare_idles;
+    size_t spare_idle_count;
     struct radix_spares spare_nodes; /* for pool.blocks */
     struct late *spare_lates;
     size_t spare_late_count;

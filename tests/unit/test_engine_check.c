@@ -110,8 +110,8 @@ CHANGE(block_size, PLUS(block_of(engine, 1)->size, G))
 CHANGE(block_unaligned, PLUS(block_of(engine, 7)->size, 1))
 CHANGE(block_requested, PLUS(block_of(engine, 1)->requested_size, 2 * G))
 CHANGE(block_requested_none, MINUS(block_of(engine, 6)->requested_size, 2 * G - 9))
-CHANGE(block_position, MINUS(block_of(engine, 3)->position, 1))
-CHANGE(block_weight, PLUS(block_of(engine, 2)->by_size.weight, 1))
+CHANGE(block_position, MINUS(block_of(engine, 3)->idle->position, 1))
+CHANGE(block_weight, PLUS(block_of(engine, 2)->idle->by_size.weight, 1))
 CHANGE(block_base, PLUS(block_of(engine, 0)->address, G))
 CHANGE(free_bytes, PLUS(pool_of(engine)->free_bytes, G))
 CHANGE(cached_bytes, PLUS(pool_of(engine)->cached_bytes, G))
@@ -127,10 +127,11 @@ CHANGE(frees, PLUS(pool_of(engine)->frees, 1))
 CHANGE(mapped, PLUS(pool_of(engine)->mapped_total, G))
 CHANGE(unmapped, PLUS(pool_of(engine)->unmapped_total, G))
 CHANGE(list_bytes, PLUS(list_of(engine, 1)->bytes, G))
-CHANGE(list_order, PLUS(TREE_ENTRY(tree_first(&list_of(engine, 1)->blocks), struct block, by_size)
+CHANGE(list_order, PLUS(TREE_ENTRY(tree_first(&list_of(engine, 1)->blocks), struct idle, by_size)
                             ->by_size.weight_min,
                         1))
 CHANGE(run_order, PLUS(list_of(engine, 1)->runs.root->weight_min, 1))
+CHANGE(idle_block, block_of(engine, 2)->idle->block = block_of(engine, sign == 1 ? 3 : 2))
 CHANGE(run_flag, block_of(engine, 3)->goes_on = sign != 1)
 CHANGE(run_mark, radix_mark(&pool_of(engine)->blocks, 5, sign == 1))
 CHANGE(flag_of_busy, block_of(engine, 1)->goes_on = sign == 1)
@@ -201,7 +202,17 @@ static void run_second(struct engine *engine, uint64_t sign)
 
 static void block_free(struct engine *engine, uint64_t sign)
 {
-    block_of(engine, 6)->state = sign == 1 ? SOMA_BLOCK_STATE_FREE : SOMA_BLOCK_STATE_BUSY;
+    static struct block before;
+    static struct idle idle;
+    struct block *block = block_of(engine, 6);
+    if (sign == 1) {
+        before = *block;
+        idle.block = block;
+        block->state = SOMA_BLOCK_STATE_FREE;
+        block->idle = &idle;
+    } else {
+        *block = before;
+    }
 }
 
 static void block_pool(struct engine *engine, uint64_t sign)
@@ -214,7 +225,7 @@ static void block_pool(struct engine *engine, uint64_t sign)
 
 static void block_list(struct engine *engine, uint64_t sign)
 {
-    block_of(engine, 2)->list = list_of(engine, sign == 1 ? 3 : 1);
+    block_of(engine, 2)->idle->list = list_of(engine, sign == 1 ? 3 : 1);
 }
 
 static void list_stream(struct engine *engine, uint64_t sign)
@@ -237,8 +248,8 @@ static void list_missing(struct engine *engine, uint64_t sign)
 static void run_resize(struct engine *engine, uint64_t size)
 {
     struct block *first = block_of(engine, 2);
-    tree_remove(&first->list->runs, &first->in_runs);
-    tree_insert(&first->list->runs, &first->in_runs, size, first->address);
+    tree_remove(&first->idle->list->runs, &first->idle->in_runs);
+    tree_insert(&first->idle->list->runs, &first->idle->in_runs, size, first->address);
 }
 
 static void run_size(struct engine *engine, uint64_t sign)
@@ -250,9 +261,9 @@ static void run_surplus(struct engine *engine, uint64_t sign)
 {
     struct block *second = block_of(engine, 3);
     if (sign == 1)
-        tree_insert(&second->list->runs, &second->in_runs, 2 * G, second->address);
+        tree_insert(&second->idle->list->runs, &second->idle->in_runs, 2 * G, second->address);
     else
-        tree_remove(&second->list->runs, &second->in_runs);
+        tree_remove(&second->idle->list->runs, &second->idle->in_runs);
 }
 
 static struct reservation *reservation_of(const struct engine *engine)
@@ -316,6 +327,7 @@ static const struct {
     {"another block is found at a block's start", block_lost, "not where"},
     {"a block is found inside another", block_surplus, "not where"},
     {"a block's neighbour", block_link, "not where"},
+    {"what another block has", idle_block, "not where"},
     {"a block that goes on a run without saying so", run_flag, "not where"},
     {"a mark where no run begins", run_mark, "not where"},
     {"a BUSY block that goes on a run", flag_of_busy, "not where"},
