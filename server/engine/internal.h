@@ -227,7 +227,11 @@ void pool_release(struct engine *engine, struct pool *pool);
 size_t pool_leaks(const struct pool *pool, struct soma_leak *items, size_t max);
 uint64_t pool_reserved(const struct pool *pool);
 uint64_t pool_used(const struct pool *pool);
-uint64_t round_up(uint64_t size, uint64_t unit); /* 0 when it leaves 64 bits and size is not 0 */
+/* 0 when it leaves 64 bits and size is not 0 */
+static inline uint64_t round_up(uint64_t size, uint64_t unit)
+{
+    return size > UINT64_MAX - (unit - 1) ? 0 : (size + unit - 1) / unit * unit;
+}
 command_handler pool_create, pool_list, pool_get, pool_segments, pool_get_attributes;
 command_handler pool_get_attribute, pool_set_attribute, pool_destroy;
 

@@ -92,9 +92,10 @@ static struct block *find_own(const struct request *request)
     const struct tree_node *run = tree_ceil(&own->runs, request->size);
     if (run == NULL)
         return NULL;
-    struct block *first = TREE_ENTRY(run, struct idle, in_runs)->block;
-    bool has_one = first->size >= request->size || tree_last(&own->blocks)->major >= request->size;
-    return has_one ? first : NULL;
+    const struct idle *first = TREE_ENTRY(run, struct idle, in_runs);
+    bool has_one =
+        first->by_size.major >= request->size || tree_last(&own->blocks)->major >= request->size;
+    return has_one ? first->block : NULL;
 }
 
 /* Steps (a) to (d). */

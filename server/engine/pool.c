@@ -3,11 +3,6 @@
 
 #include <inttypes.h>
 
-uint64_t round_up(uint64_t size, uint64_t unit)
-{
-    return size > UINT64_MAX - (unit - 1) ? 0 : (size + unit - 1) / unit * unit;
-}
-
 uint64_t pool_reserved(const struct pool *pool)
 {
     return pool->max_size - pool->free_bytes;

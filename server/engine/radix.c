@@ -154,6 +154,16 @@ void radix_mark(struct radix *radix, uint64_t number, bool is_marked)
 
 /* ---- search ---- */
 
+/* Ask the processor for the items on both sides of one. */
+static void fetch_neighbours(const struct radix_node *node, uint64_t here)
+{
+    uint64_t below = node->used & (here - 1), above = node->used & ~(here | (here - 1));
+    if (below != 0)
+        __builtin_prefetch(child_of_highest(node, below));
+    if (above != 0)
+        __builtin_prefetch(node->children[__builtin_ctzll(above)]);
+}
+
 void *radix_find(const struct radix *radix, uint64_t number)
 {
     const struct radix_node *node = &radix->root;
@@ -164,6 +174,7 @@ void *radix_find(const struct radix *radix, uint64_t number)
         if (node == NULL)
             return NULL;
     }
+    fetch_neighbours(node, bit(number, 0));
     return node->children[digit(number, 0)];
 }
 

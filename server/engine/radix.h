@@ -47,7 +47,8 @@ void radix_remove(struct radix *radix, uint64_t number, struct radix_spares *spa
 void radix_replace(struct radix *radix, uint64_t number, void *item);
 void radix_mark(struct radix *radix, uint64_t number, bool is_marked);
 
-/* The item at exactly this number; NULL: there is none. */
+/* The item at exactly this number; NULL: there is none. Its neighbours are fetched into the cache:
+ * who takes a block of memory asks for them next. */
 void *radix_find(const struct radix *radix, uint64_t number);
 /* The item at the greatest number that is at most this one; NULL: there is none. */
 void *radix_floor(const struct radix *radix, uint64_t number);

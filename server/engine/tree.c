@@ -2,11 +2,6 @@
  * the root, in one loop. */
 #include "tree.h"
 
-void *tree_entry(const struct tree_node *node, size_t offset)
-{
-    return node == NULL ? NULL : (void *)((uintptr_t)node - offset);
-}
-
 static int height_of(const struct tree_node *node)
 {
     return node == NULL ? 0 : node->height;

@@ -25,7 +25,10 @@ struct tree {
 /* The struct that holds a node: TREE_ENTRY(node, struct block, by_address). NULL stays NULL. */
 #define TREE_ENTRY(node, type, member) ((type *)tree_entry((node), offsetof(type, member)))
 
-void *tree_entry(const struct tree_node *node, size_t offset);
+static inline void *tree_entry(const struct tree_node *node, size_t offset)
+{
+    return node == NULL ? NULL : (void *)((uintptr_t)node - offset);
+}
 
 void tree_insert(struct tree *tree, struct tree_node *node, uint64_t major, uint64_t minor);
 void tree_remove(struct tree *tree, struct tree_node *node);
