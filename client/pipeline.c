@@ -5,6 +5,7 @@
 #include "call.h"
 #include "catalog.h"
 #include "error.h"
+#include "host_memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,22 +23,10 @@ static aclError fail_memory(void)
 
 /* ---- the copy ---- */
 
-static void *copy_alloc(void *ctx, size_t size_bytes)
-{
-    (void)ctx;
-    return malloc(size_bytes);
-}
-
-static void copy_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
-
 static struct engine *copy_create(uint32_t device_count, const struct soma_soc *soc)
 {
     struct engine_config config = {.device_count = device_count, .soc = soc};
-    struct engine_mem mem = {NULL, copy_alloc, copy_release};
+    struct engine_mem mem = host_memory_table();
     return engine_create(&config, &mem, NULL);
 }
 

@@ -32,6 +32,7 @@ struct soma_suite {
     S(batch)                                                                                       \
     S(engine_tree)                                                                                 \
     S(engine_radix)                                                                                \
+    S(engine_slab)                                                                                 \
     S(engine_host_func)                                                                            \
     S(engine_notify)                                                                               \
     S(engine_value)                                                                                \

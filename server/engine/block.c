@@ -12,7 +12,7 @@ enum { SPARES_KEPT = 64 };
 bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates)
 {
     while (engine->spare_block_count < blocks) {
-        struct block *block = engine_alloc(engine, sizeof(*block));
+        struct block *block = slab_take(&engine->blocks, &engine->mem);
         if (block == NULL)
             return false;
         block->next = engine->spare_blocks;
@@ -41,7 +41,7 @@ bool blocks_reserve(struct engine *engine, size_t blocks, size_t lates)
 bool nodes_reserve(struct engine *engine, size_t count)
 {
     while (engine->spare_nodes.count < count) {
-        struct radix_node *node = engine_alloc(engine, sizeof(*node));
+        struct radix_node *node = slab_take(&engine->nodes, &engine->mem);
         if (node == NULL)
             return false;
         radix_spares_put(&engine->spare_nodes, node);
@@ -61,7 +61,7 @@ static struct block *block_take_spare(struct engine *engine)
 static void block_put_spare(struct engine *engine, struct block *block)
 {
     if (engine->spare_block_count >= SPARES_KEPT) {
-        engine_free(engine, block);
+        slab_give(&engine->blocks, &engine->mem, block);
         return;
     }
     block->next = engine->spare_blocks;
@@ -119,7 +119,7 @@ void spares_clear(struct engine *engine)
     while (engine->spare_blocks != NULL) {
         struct block *block = engine->spare_blocks;
         engine->spare_blocks = block->next;
-        engine_free(engine, block);
+        slab_give(&engine->blocks, &engine->mem, block);
     }
     while (engine->spare_idles != NULL) {
         struct idle *idle = engine->spare_idles;
@@ -127,7 +127,7 @@ void spares_clear(struct engine *engine)
         engine_free(engine, idle);
     }
     while (engine->spare_nodes.first != NULL)
-        engine_free(engine, radix_spares_take(&engine->spare_nodes));
+        slab_give(&engine->nodes, &engine->mem, radix_spares_take(&engine->spare_nodes));
     while (engine->spare_lates != NULL) {
         struct late *late = engine->spare_lates;
         engine->spare_lates = late->next_spare;
@@ -337,7 +337,7 @@ static void address_forget(struct engine *engine, const struct block *block)
     size_t kept = spares->count > SPARES_KEPT ? spares->count : SPARES_KEPT;
     radix_remove(&block->pool->blocks, block_number(block), spares);
     while (spares->count > kept)
-        engine_free(engine, radix_spares_take(spares));
+        slab_give(&engine->nodes, &engine->mem, radix_spares_take(spares));
 }
 
 /* Hang the block between its neighbours. */
@@ -405,7 +405,7 @@ void blocks_clear(struct engine *engine, struct pool *pool)
             forget_free(engine, block);
             engine_free(engine, block->idle);
         }
-        engine_free(engine, block);
+        slab_give(&engine->blocks, &engine->mem, block);
     }
     while ((node = tree_first(&pool->cached_lists)) != NULL)
         cached_list_free(engine, pool, TREE_ENTRY(node, struct cached_list, by_stream));

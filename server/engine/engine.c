@@ -95,6 +95,8 @@ struct engine *engine_create(const struct engine_config *config, const struct en
     engine->wall_clock = config->wall_clock;
     engine->wait_ns = SOMA_NONE;
     engine->deadline_ns = SOMA_NONE;
+    engine->blocks.object_bytes = sizeof(struct block);
+    engine->nodes.object_bytes = sizeof(struct radix_node);
     if (bytes != NULL) {
         engine->bytes = *bytes;
         engine->has_bytes = true;

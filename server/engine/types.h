@@ -5,6 +5,7 @@
 
 #include "engine.h"
 #include "radix.h"
+#include "slab.h"
 #include "tree.h"
 
 /* ---- order: what a stream knows of other streams (vclock.c) ---- */
@@ -404,6 +405,7 @@ struct engine {
     struct allocation *unresolved_frees;
     struct space large, small;
     struct space contents;      /* for physical.contents */
+    struct slab blocks, nodes;  /* of all pools; nodes: of pool.blocks */
     struct block *spare_blocks; /* by next */
     size_t spare_block_count;
     struct idle *spare_idles;

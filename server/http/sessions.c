@@ -2,6 +2,7 @@
  * it has left the registry; its engine goes in session_end, under its own lock. */
 #include "sessions.h"
 
+#include "host_memory.h"
 #include "idempotency.h"
 #include "waiters.h"
 
@@ -32,24 +33,10 @@ struct sessions {
     struct engine_totals past; /* of sessions that ended; under past_lock */
 };
 
-/* ---- memory that engines use ---- */
-
-static void *mem_alloc(void *ctx, size_t size_bytes)
-{
-    (void)ctx;
-    return malloc(size_bytes);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
-
 void session_result_clear(struct soma_result *result)
 {
     if (result->message != SOMA_MESSAGE_NONE)
-        soma_result_clear(result, mem_release, NULL);
+        soma_result_clear(result, host_memory_release, NULL);
 }
 
 /* ---- one session ---- */
@@ -157,7 +144,7 @@ static struct session *create_session(struct sessions *sessions, const char *id,
     struct session *session = calloc(1, sizeof(*session));
     if (session == NULL)
         return NULL;
-    struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
+    struct engine_mem mem = host_memory_table();
     struct engine_config config = {.device_count = options->device_count,
                                    .soc = options->soc,
                                    .wall_clock = options->clock == SOMA_CLOCK_WALL};
