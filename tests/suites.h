@@ -33,6 +33,7 @@ struct soma_suite {
     S(engine_tree)                                                                                 \
     S(engine_radix)                                                                                \
     S(engine_slab)                                                                                 \
+    S(host_memory)                                                                                 \
     S(engine_host_func)                                                                            \
     S(engine_notify)                                                                               \
     S(engine_value)                                                                                \

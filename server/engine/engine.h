@@ -14,7 +14,8 @@
 struct engine;
 
 /* Where the engine's memory comes from. alloc returns NULL when there is none; release takes NULL.
- * Blocks come aligned for any type. */
+ * Blocks come aligned for any type. What is kept of many pool blocks comes in requests of 2 MiB,
+ * which large pages serve well. */
 struct engine_mem {
     void *ctx;
     void *(*alloc)(void *ctx, size_t size_bytes);

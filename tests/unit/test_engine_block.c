@@ -260,6 +260,47 @@ static void test_spare_lates_kept(void)
     fixture_finish(&fixture, "late memory");
 }
 
+/* Blocks far from the pool's start need nodes to be found by: without memory for them, and for what
+ * else a command needs, it is refused. */
+static void test_far(void)
+{
+    static const char *const lines[] = {
+        "pool.malloc pool=1 size=100g",
+        "pool.malloc pool=1 size=4999g",
+        "pool.free pool=1 ptr=p1",
+        "pool.malloc pool=1 size=70g stream=0",
+        "memory.free ptr=p1",
+        "pool.free pool=1 ptr=p1+100g",
+        "pool.trimTo pool=1 minBytesToKeep=300g",
+        "memory.info",
+    };
+    struct fixture fixture;
+    struct fixture_setup setup = fixture_setup_default();
+    char why[256];
+    int refused = 0;
+    setup.config.memory_bytes = 8192 * SOMA_GRANULE_BYTES;
+    if (!EXPECT(fixture_start(&fixture, &setup), "start"))
+        return;
+    (void)fixture_run(&fixture, "pool.create maxSize=6000g");
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        enum soma_status status = SOMA_OUT_OF_MEMORY;
+        for (long more = 1; status == SOMA_OUT_OF_MEMORY && more < 20; more++) {
+            fixture.memory.fail_at = fixture.memory.allocations + 1;
+            status = fixture_run(&fixture, "%s", lines[i]);
+            refused += status == SOMA_OUT_OF_MEMORY;
+            fixture.memory.fail_at = more < 19 ? fixture.memory.allocations + 2 : 0;
+            if (status == SOMA_OUT_OF_MEMORY)
+                status = fixture_run(&fixture, "%s", lines[i]);
+            EXPECT(engine_check(fixture.engine, why, sizeof(why)), "%s: %s", lines[i], why);
+        }
+        EXPECT(status == SOMA_OK, "%s: %s", lines[i], fixture.error.message);
+    }
+    fixture.memory.fail_at = 0;
+    EXPECT(refused >= 4, "%d refused", refused);
+    EXPECT(fixture_script(&fixture, "far", "map pool=1 -> F4799 C300@0 F901"), "as without");
+    fixture_finish(&fixture, "far");
+}
+
 /* Looking blocks up, and the split. */
 static void test_lookup(void)
 {
@@ -290,6 +331,7 @@ static const struct soma_test tests[] = {
     {"spare structs", test_spares},
     {"spare structs are few", test_spares_kept},
     {"so are those of late memory", test_spare_lates_kept},
+    {"blocks far away", test_far},
     {"look up", test_lookup},
     {NULL, NULL},
 };
