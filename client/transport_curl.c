@@ -17,9 +17,10 @@
 #define ANSWER_BYTES_MAX ((size_t)SOMA_JSON_BODY_BYTES_MAX)
 #define ANSWER_BYTES_KEPT ((size_t)1 << 20) /* a larger buffer is not kept for the next answer */
 #define LARGE_BYTES ((size_t)1 << 17)       /* more is sent and received in larger pieces */
-#define LARGE_BUFFER_BYTES 524288L
-#define ATTEMPTS_MAX 4                    /* of one request */
-#define UNIX_SEND_BYTES (1 << 20)         /* on their way at once; the system may allow less */
+#define RECEIVE_BUFFER_BYTES 524288L
+#define SEND_BUFFER_BYTES 262144L /* libcurl copies through it: it stays in a processor's cache */
+#define ATTEMPTS_MAX 4            /* of one request */
+#define UNIX_SEND_BYTES (1 << 20) /* on their way at once; the system may allow less */
 #define EXACT_BYTES_MAX ((size_t)1 << 20) /* up to here the timeout holds for the whole request */
 
 /* What is kept between requests, and what callbacks need during one. */
@@ -413,9 +414,9 @@ static CURLcode perform(struct client_connection *connection, const char *url,
     if (request->tail_len > 0)
         set_tail(connection);
     if (request->body_len + request->tail_len > LARGE_BYTES)
-        (void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, LARGE_BUFFER_BYTES);
+        (void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, SEND_BUFFER_BYTES);
     if (request->into_len > LARGE_BYTES)
-        (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, LARGE_BUFFER_BYTES);
+        (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BUFFER_BYTES);
     (void)curl_easy_setopt(easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, connection->text);
