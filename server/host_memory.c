@@ -1,13 +1,16 @@
 #include "host_memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 void *host_memory_alloc(void *ctx, size_t size_bytes)
 {
     (void)ctx;
-    if (size_bytes < HOST_LARGE_BYTES || size_bytes > SIZE_MAX - HOST_LARGE_BYTES)
+    if (size_bytes < HOST_LARGE_BYTES)
         return malloc(size_bytes);
+    if (size_bytes > SIZE_MAX - HOST_LARGE_BYTES)
+        return NULL; /* rounded up it leaves size_t */
     size_t whole = (size_bytes + HOST_LARGE_BYTES - 1) / HOST_LARGE_BYTES * HOST_LARGE_BYTES;
     void *ptr = aligned_alloc(HOST_LARGE_BYTES, whole);
     if (ptr != NULL)
