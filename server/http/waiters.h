@@ -28,7 +28,7 @@ void waiters_wait(struct session *session, struct request *req);
  * wake the requests whose wait is over. */
 void waiters_wake(struct session *session);
 
-/* With session->lock held: take a waiting request off the list and wake it; its outcome is there. */
+/* With session->lock held: take a request whose outcome is there off the list and wake it. */
 void waiters_end(struct session *session, struct request *req);
 
 /* server->is_cutting was set: end every wait now. */

@@ -5,6 +5,7 @@
 #include "bench.h"
 #include "engine.h"
 #include "grpc_peer.h"
+#include "host_memory.h"
 #include "redis_peer.h"
 #include "service.h"
 
@@ -141,18 +142,6 @@ static bool time_client(struct client *client, double *times, unsigned count, do
     return NEED(aclrtSynchronizeStream(client->stream));
 }
 
-static void *mem_alloc(void *ctx, size_t size_bytes)
-{
-    (void)ctx;
-    return malloc(size_bytes);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
-
 static bool apply(struct engine *engine, const struct soma_command *command,
                   struct soma_result *result)
 {
@@ -190,7 +179,7 @@ static bool time_engine(struct engine *engine, double *times, unsigned count, do
 
 static struct engine *make_engine(void)
 {
-    struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
+    struct engine_mem mem = host_memory_table();
     struct engine_config config = {.device_count = 8, .soc = soma_soc_row(0)};
     struct engine *engine = engine_create(&config, &mem, NULL);
     struct soma_command command;

@@ -6,6 +6,7 @@
 #include "decode.h"
 #include "engine.h"
 #include "error.h"
+#include "host_memory.h"
 #include "kernels.h"
 #include "transport.h"
 #include "wire.h"
@@ -43,18 +44,6 @@ static void keep_text(char *text)
     (void)pthread_setspecific(text_key, text);
 }
 
-static void *mem_alloc(void *ctx, size_t size_bytes)
-{
-    (void)ctx;
-    return malloc(size_bytes);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
-
 static struct kernels *fake_kernels(void)
 {
     static struct kernels *kernels; /* kept until the process ends */
@@ -73,7 +62,7 @@ static void close_session(void)
 
 static bool open_session(const cJSON *wish)
 {
-    const struct engine_mem mem = {NULL, mem_alloc, mem_release};
+    const struct engine_mem mem = host_memory_table();
     const cJSON *devices = cJSON_GetObjectItemCaseSensitive(wish, "devices");
     struct engine_config config = {
         .device_count = cJSON_IsNumber(devices) ? (uint32_t)devices->valueint : 8,

@@ -3,6 +3,7 @@
 #include "decode.h"
 #include "engine.h"
 #include "flat_bytes.h"
+#include "host_memory.h"
 #include "kernels.h"
 #include "ways.h"
 #include "wire.h"
@@ -20,18 +21,6 @@ struct engine_way {
     struct bytes *bytes;     /* own_memory */
     struct flat_bytes *flat; /* else */
 };
-
-static void *mem_alloc(void *ctx, size_t size_bytes)
-{
-    (void)ctx;
-    return malloc(size_bytes);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
 
 struct engine_way *engine_way_create(bool own_memory)
 {
@@ -66,7 +55,7 @@ static bool way_begin(void *ctx, const cJSON *session)
 {
     struct engine_way *way = ctx;
     struct engine_config config = {0};
-    const struct engine_mem mem = {NULL, mem_alloc, mem_release};
+    const struct engine_mem mem = host_memory_table();
     struct engine_bytes table;
     read_config(session, &config);
     if (config.soc == NULL) {

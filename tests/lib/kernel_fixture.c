@@ -1,25 +1,15 @@
 #include "kernel_fixture.h"
 
+#include "host_memory.h"
+
 #include <CUnit/CUnit.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-static void *mem_alloc(void *ctx, size_t size)
-{
-    (void)ctx;
-    return malloc(size);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
-
 void kernel_fixture_start(struct kernel_fixture *f, struct kernel_libraries *libraries)
 {
-    struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
+    struct engine_mem mem = host_memory_table();
     struct engine_config config = {.device_count = 1, .soc = soma_soc_row(3)};
     *f = (struct kernel_fixture){.kernels = kernels_create_with(libraries)};
     f->bytes = bytes_create(f->kernels);

@@ -4,6 +4,7 @@
 #include "bytes.h"
 #include "engine.h"
 #include "expect.h"
+#include "host_memory.h"
 #include "kernels.h"
 #include "random.h"
 #include "suites.h"
@@ -57,18 +58,6 @@ struct world {
     struct soma_error error;
     unsigned accepted;
 };
-
-static void *mem_alloc(void *ctx, size_t size)
-{
-    (void)ctx;
-    return malloc(size);
-}
-
-static void mem_release(void *ctx, void *ptr)
-{
-    (void)ctx;
-    free(ptr);
-}
 
 static unsigned below(struct world *world, unsigned limit)
 {
@@ -421,7 +410,7 @@ static void check_free(struct world *world)
 static void run_program(uint64_t seed)
 {
     static struct world world;
-    struct engine_mem mem = {.alloc = mem_alloc, .release = mem_release};
+    struct engine_mem mem = host_memory_table();
     struct engine_config config = {
         .device_count = 2, .soc = soma_soc_row(3), .memory_bytes = 64 * G};
     world = (struct world){.random = {seed}, .kernels = kernels_create()};
