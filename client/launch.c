@@ -172,8 +172,16 @@ static _Noreturn void become_server(const struct plan *plan)
     _exit(127);
 }
 
+/* ThreadSanitizer's, in programs that are built with it: the calling thread tells it of no more
+ * synchronisation. */
+void AnnotateIgnoreSyncBegin(const char *file, int line) __attribute__((weak));
+
+/* The sanitizer's system calls take locks of its own, which another thread may have held when this
+ * process was forked. */
 static _Noreturn void run_first_child(const struct plan *plan)
 {
+    if (AnnotateIgnoreSyncBegin != NULL)
+        AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
     (void)setsid();
     pid_t pid = _Fork();
     if (pid == 0)

@@ -8,12 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Read by ThreadSanitizer: a child after fork goes on, and does not report, in which it may hang,
- * that threads of its parent have ended and were not joined yet. */
+/* Read by ThreadSanitizer: a child after fork goes on. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-    return "die_after_fork=0:report_thread_leaks=0";
+    return "die_after_fork=0";
 }
 
 static pid_t main_pid; /* of the process that came to main, not of its children */
