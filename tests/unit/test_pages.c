@@ -24,7 +24,9 @@ void *mremap(void *from, size_t bytes, size_t new_bytes, int flags, ...)
     __builtin_va_start(list, flags);
     void *to = (flags & MREMAP_FIXED) != 0 ? __builtin_va_arg(list, void *) : NULL;
     __builtin_va_end(list);
-    if ((refused >> calls++ & 1u) != 0) {
+    bool is_refused = calls < 32 && (refused >> calls & 1u) != 0;
+    calls++;
+    if (is_refused) {
         if (takes_away)
             (void)munmap(to, new_bytes);
         errno = ENOMEM;
