@@ -64,6 +64,7 @@ struct soma_suite {
     S(snapshot)                                                                                    \
     S(bodies)                                                                                      \
     S(pages)                                                                                       \
+    S(mhd_receive)                                                                                 \
     S(kernels)                                                                                     \
     S(kernel_libraries)                                                                            \
     S(idempotency)                                                                                 \

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define STEP_BYTES ((size_t)1 << 18) /* then other connections have their turn */
+#define STEP_BYTES ((size_t)1 << 18)
 
 typedef ssize_t recv_fn(int fd, void *to, size_t len, int flags);
 
@@ -81,30 +81,28 @@ static ssize_t receive_more(struct mhd_receive *receive, int flags)
         receive->to += got;
         receive->left -= (size_t)got;
         receive->untold += (size_t)got;
-        receive->is_drained = (size_t)got < asked;
     }
     return got;
 }
 
-/* Receive what is behind the body, after `told` bytes of it; how many bytes that are together. */
+/* Receive what is behind the body, after its last `told` bytes; how many bytes that are together.
+ */
 static ssize_t receive_behind(const struct mhd_receive *receive, char *to, size_t told, size_t room,
                               int flags)
 {
-    bool is_over = receive->untold == 0 && receive->left == 0;
-    if (told == room || !is_over || receive->is_drained)
+    if (told == room)
         return (ssize_t)told;
     ssize_t got = real_recv()(receive->fd, to + told, room - told, flags);
     return (ssize_t)told + (got > 0 ? got : 0);
 }
 
-/* libmicrohttpd takes less than it has room for as a sign that there is no more; then epoll has to
- * have something new to tell. */
+/* libmicrohttpd takes less than it has room for as a sign that there is no more, until epoll has
+ * something new to tell. epoll may have told of it already while there were bytes to tell, so less
+ * is answered only when the socket has just said itself that there is no more. */
 static ssize_t tell(struct mhd_receive *receive, char *to, size_t room, int flags)
 {
     size_t told = 0;
     while (told < room && (receive->untold > 0 || receive->left > 0)) {
-        if (receive->untold == 0 && told > 0 && receive->is_drained)
-            break;
         ssize_t got = receive->untold == 0 ? receive_more(receive, flags) : 1;
         if (got <= 0)
             return told > 0 ? (ssize_t)told : got;

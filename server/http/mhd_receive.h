@@ -19,9 +19,8 @@ struct mhd_receive {
     SLIST_ENTRY(mhd_receive) entry;
     int fd;
     char *to;
-    size_t left;     /* bytes that have not come */
-    size_t untold;   /* bytes that have come and libmicrohttpd does not know of */
-    bool is_drained; /* there was not as much to receive as was asked for */
+    size_t left;   /* bytes that have not come */
+    size_t untold; /* bytes that have come and libmicrohttpd does not know of */
     bool is_active;
 };
 

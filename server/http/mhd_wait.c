@@ -12,8 +12,13 @@
 
 typedef int wait_fn(int epfd, struct epoll_event *events, int max_events, int timeout);
 
+/* While there are bytes to tell (mhd_receive.h), so many times at most there is work without asking
+ * epoll; then other connections have their turn. */
+enum { UNASKED_MAX = 8 };
+
 static _Thread_local bool is_marked;
-static _Thread_local bool was_full; /* the marked thread's last call; it has one epoll set */
+static _Thread_local unsigned unasked; /* times in a row */
+static _Thread_local bool was_full;    /* the marked thread's last call; it has one epoll set */
 
 void mhd_wait_mark_thread(void)
 {
@@ -37,9 +42,13 @@ static wait_fn *real_wait(void)
 
 int epoll_wait(int epfd, struct epoll_event *events, int max_events, int timeout)
 {
-    if (is_marked && mhd_receive_is_ahead())
-        return 0; /* there is work without asking */
-    int count = real_wait()(epfd, events, max_events, was_full ? 0 : timeout);
+    bool has_work = is_marked && mhd_receive_is_ahead();
+    if (has_work && unasked < UNASKED_MAX) {
+        unasked++;
+        return 0;
+    }
+    unasked = 0;
+    int count = real_wait()(epfd, events, max_events, was_full || has_work ? 0 : timeout);
     was_full = is_marked && count == max_events;
     return count;
 }
