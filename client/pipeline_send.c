@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FULL_BYTES ((size_t)1 << 16)   /* a batch this large is sent at once */
 #define BUFFER_BYTES ((size_t)1 << 22) /* calls wait while this much is buffered */
@@ -31,11 +30,10 @@ aclError pipeline_break_off(struct client_pipeline *pipeline, aclError error, co
 
 aclError pipeline_fail_broken(const struct client_pipeline *pipeline)
 {
-    bool says_so = strstr(pipeline->why, "aclFinalize") != NULL;
-    return client_fail(pipeline->broken, "%s%s", pipeline->why,
-                       says_so ? ""
-                               : "; what has run since is not known, so the session is over: call "
-                                 "aclFinalize and aclInit to begin again");
+    return client_fail(pipeline->broken,
+                       "the session is over, because what has run is not known: call aclFinalize "
+                       "and aclInit to begin again; first came: %s",
+                       pipeline->why);
 }
 
 aclError pipeline_break_off_unequal(struct client_pipeline *pipeline,

@@ -1,6 +1,8 @@
 /* Blocking sockets with poll for the deadline. */
 #include "raw.h"
 
+#include "sockets.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -22,22 +24,9 @@ int raw_connect(uint16_t port)
     return -1;
 }
 
-bool raw_send(int fd, const void *data, size_t len)
-{
-    const char *at = data;
-    while (len > 0) {
-        ssize_t sent = send(fd, at, len, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        at += sent;
-        len -= (size_t)sent;
-    }
-    return true;
-}
-
 bool raw_send_text(int fd, const char *text)
 {
-    return raw_send(fd, text, strlen(text));
+    return sockets_send_all(fd, text, strlen(text));
 }
 
 static long now_ms(void)

@@ -11,8 +11,7 @@
 /* A connection to 127.0.0.1; -1 when there is none. close() it. */
 int raw_connect(uint16_t port);
 
-/* Send all of it; false when the server does not take it. */
-bool raw_send(int fd, const void *data, size_t len);
+/* Send all of it; false when the server does not take it. Bytes: sockets_send_all. */
 bool raw_send_text(int fd, const char *text);
 
 /* Read until the server closes, or `until` stands in what was read (NULL: only the end), or the

@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "fixture.h"
 #include "raw.h"
+#include "sockets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,7 +363,7 @@ static int send_apart(struct fixture *f, const char *head, const void *body, siz
     char text[512];
     int fd = raw_connect(soma_server_port(f->server, 0));
     (void)snprintf(text, sizeof(text), "POST %sHost: x\r\nContent-Length: %zu\r\n\r\n", head, len);
-    (void)EXPECT(fd >= 0 && raw_send_text(fd, text) && raw_send(fd, body, len), "not sent");
+    (void)EXPECT(fd >= 0 && raw_send_text(fd, text) && sockets_send_all(fd, body, len), "not sent");
     return fd;
 }
 

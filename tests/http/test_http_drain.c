@@ -2,6 +2,7 @@
 #include "connection.h"
 #include "fixture.h"
 #include "raw.h"
+#include "sockets.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -140,7 +141,8 @@ static void test_gone_clients(void)
     fixture_start(&f, NULL);
     for (unsigned i = 0; i < CLIENTS; i++) {
         int fd = raw_connect(soma_server_port(f.server, 0));
-        CU_ASSERT_FATAL(fd >= 0 && raw_send_text(fd, head) && raw_send(fd, body, SENT_BYTES));
+        CU_ASSERT_FATAL(fd >= 0 && raw_send_text(fd, head) &&
+                        sockets_send_all(fd, body, SENT_BYTES));
         (void)close(fd);
         connections_sweep(f.server, monotonic_ns());
     }

@@ -1,6 +1,7 @@
 /* Bytes that no good client sends: always one JSON error or a plain end, and the server lives. */
 #include "fixture.h"
 #include "raw.h"
+#include "sockets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void exchange(struct fixture *f, const char *name, const char *request, s
     static char text[RAW_BYTES];
     int fd = raw_connect(soma_server_port(f->server, 0));
     CU_ASSERT_FATAL(fd >= 0);
-    (void)raw_send(fd, request, len);
+    (void)sockets_send_all(fd, request, len);
     (void)raw_read(fd, text, "}]}}", 5000);
     EXPECT(raw_status(text) == status, "%s: %.300s", name, text);
     if (status >= 400) {
@@ -107,7 +108,7 @@ static void test_too_many_chunks(void)
     CU_ASSERT_FATAL(fd >= 0);
     memset(chunk, ' ', sizeof(chunk));
     EXPECT(raw_send_text(fd, POST_SESSIONS "Transfer-Encoding: chunked\r\n\r\n1388\r\n") &&
-               raw_send(fd, chunk, sizeof(chunk)),
+               sockets_send_all(fd, chunk, sizeof(chunk)),
            "send");
     EXPECT(!raw_read(fd, text, "}]}}", 5000) && raw_status(text) == 413 &&
                strstr(raw_body(text), "CONTENT_TOO_LARGE") != NULL,
@@ -290,7 +291,7 @@ static void test_cut_off(void)
     fixture_start(&f, NULL);
     for (size_t len = 0; len < sizeof(request); len += 3) {
         int fd = raw_connect(soma_server_port(f.server, 0));
-        EXPECT(raw_send(fd, request, len), "send");
+        EXPECT(sockets_send_all(fd, request, len), "send");
         (void)close(fd);
     }
     fixture_do(f.client, "GET", "/livez", NULL, 200);

@@ -5,6 +5,7 @@
 #include "mhd_errors.h"
 #include "random.h"
 #include "raw.h"
+#include "sockets.h"
 #include "somad_process.h"
 
 #include <stdlib.h>
@@ -134,18 +135,6 @@ static void fill_words(unsigned char *bytes, size_t len)
         bytes[i] = (unsigned char)(i * 2654435761u >> 21);
 }
 
-static bool receive(int fd, unsigned char *to, size_t len)
-{
-    while (len > 0) {
-        ssize_t got = recv(fd, to, len, 0);
-        if (got <= 0)
-            return false;
-        to += got;
-        len -= (size_t)got;
-    }
-    return true;
-}
-
 /* Ask for the contents over a connection of its own and read no more than the head. */
 static int begin_read(struct fixture *f, const char *session)
 {
@@ -160,7 +149,8 @@ static int begin_read(struct fixture *f, const char *session)
     CU_ASSERT_FATAL(fd >= 0 && raw_send_text(fd, text));
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     do {
-        CU_ASSERT_FATAL(len + 1 < sizeof(text) && receive(fd, (unsigned char *)text + len, 1));
+        CU_ASSERT_FATAL(len + 1 < sizeof(text) &&
+                        sockets_receive_all(fd, (unsigned char *)text + len, 1));
         text[++len] = '\0';
     } while (strstr(text, "\r\n\r\n") == NULL);
     EXPECT(raw_status(text) == 200, "%s", text);
@@ -197,7 +187,8 @@ static void test_sent_as_it_was(void)
         int first = begin_read(&f, id), second = begin_read(&f, id);
         (void)snprintf(path, sizeof(path), "%s%s", rows[i].path, i == 5 ? id : "");
         fixture_do(f.client, rows[i].method, path, rows[i].body, rows[i].status);
-        EXPECT(receive(first, back, LARGE) && memcmp(back, bytes, LARGE) == 0, "%s", path);
+        EXPECT(sockets_receive_all(first, back, LARGE) && memcmp(back, bytes, LARGE) == 0, "%s",
+               path);
         (void)close(second); /* goes away in the middle */
         (void)close(first);
         http_client_set_session(f.client, NULL);

@@ -4,6 +4,7 @@
 #include "fixture.h"
 #include "random.h"
 #include "raw.h"
+#include "sockets.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ static void test_broken_off(void)
     for (unsigned i = 0; i < 12; i++) {
         int fd = begin_put(&block, 0, 3 * MIB);
         size_t len = i == 0 ? 3 * MIB - 1 : (size_t)random_below(&block.random, 3 * MIB);
-        EXPECT(raw_send(fd, other, len), "send");
+        EXPECT(sockets_send_all(fd, other, len), "send");
         (void)close(fd);
         put(&block, 3 * MIB, 2 * MIB); /* memory of bodies goes on to others */
     }
@@ -213,7 +214,7 @@ static void test_in_pieces(void)
             unsigned i = sent[1] < sent[0];
             size_t len = 1 + (size_t)random_below(&block.random, step);
             len = len < LEN - sent[i] ? len : LEN - sent[i];
-            EXPECT(raw_send(fds[i], block.model + at[i] + sent[i], len), "send");
+            EXPECT(sockets_send_all(fds[i], block.model + at[i] + sent[i], len), "send");
             sent[i] += len;
             if (sent[i] == LEN)
                 EXPECT(raw_send_text(fds[i], behind), "send");
@@ -237,7 +238,7 @@ static void test_stopped(void)
     set_up(&block);
     for (unsigned i = 0; i < 3; i++) {
         fds[i] = begin_put(&block, 0, 2 * MIB);
-        EXPECT(raw_send(fds[i], block.model, MIB), "send");
+        EXPECT(sockets_send_all(fds[i], block.model, MIB), "send");
     }
     put(&block, 0, 2 * MIB); /* they have been begun by now */
     fixture_stop(&block.f);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-bool sockets_send_all(int fd, const char *bytes, size_t len);
-bool sockets_receive_all(int fd, char *bytes, size_t len);
+bool sockets_send_all(int fd, const void *bytes, size_t len);
+bool sockets_receive_all(int fd, void *bytes, size_t len);
 
 #endif
